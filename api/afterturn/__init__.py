@@ -1,0 +1,3 @@
+"""afterturn"""
+
+from afterturn._version import __version__ as __version__

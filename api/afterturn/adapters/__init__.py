@@ -1,0 +1,1 @@
+"""The memory adapters: one file each, over one contract (`base`)."""
