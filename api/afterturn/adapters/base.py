@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from afterturn.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from afterturn.embedders import Embedder
