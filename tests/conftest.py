@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytest.register_assert_rewrite("afterturn.testing", "tests.support")
 
 for name in list(os.environ):
-    if name.startswith(("AFTERTURN_", "HINDSIGHT_", "MEM0_", "HONCHO_")) or name in {"REDIS_URL"}:
+    if name.startswith(("AFTERTURN_", "HINDSIGHT_", "MEM0_", "HONCHO_")) or name == "REDIS_URL":
         del os.environ[name]
 
 
