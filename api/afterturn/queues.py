@@ -1,4 +1,4 @@
-"""Names that clients and workers share: queues, tasks, and the Celery options of a publisher."""
+"""Names that clients and workers share: queues and tasks."""
 
 from __future__ import annotations
 

@@ -55,6 +55,7 @@ StoreUrl = Annotated[str, _address(*STORE_SCHEMES)]
 BrokerUrl = Annotated[str, _address(*BROKER_SCHEMES)]
 HttpUrl = Annotated[str, _address(*HTTP_SCHEMES)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+EmbedderChoice = Literal["auto", "sentence-transformers", "openai", "none"]
 Kinds = Annotated[frozenset[MemoryKind], NoDecode]
 
 
@@ -93,7 +94,7 @@ class Settings(BaseSettings):
     kinds: Kinds = Field(frozenset(), description="Recall only these kinds, separated by commas; empty: all.")
 
     # embedding
-    embedder: Literal["auto", "sentence-transformers", "openai", "none"] = Field(
+    embedder: EmbedderChoice = Field(
         "auto",
         description="`auto`: in process where sentence-transformers is installed, else `embedding_url`, else none.",
     )
@@ -174,9 +175,8 @@ class Settings(BaseSettings):
 
 
 class SettingsOptions(TypedDict, total=False):
-    """The settings as keyword arguments; a test holds the names to `Settings`."""
+    """The settings as keyword arguments, less `adapter` and `embedder`; a test holds the names to `Settings`."""
 
-    adapter: str
     redis_url: str
     broker_url: str | None
     prefix: str
@@ -184,7 +184,6 @@ class SettingsOptions(TypedDict, total=False):
     top_k: int
     min_score: float
     kinds: frozenset[MemoryKind] | set[MemoryKind]
-    embedder: Literal["auto", "sentence-transformers", "openai", "none"]
     embedding_model: str
     embedding_url: str | None
     embedding_api_key: str | SecretStr | None
@@ -218,7 +217,9 @@ class SettingsOptions(TypedDict, total=False):
     honcho_api_key: str | SecretStr
 
 
-def load_settings(**options: Unpack[SettingsOptions]) -> Settings:
+def load_settings(
+    *, adapter: str | None = None, embedder: EmbedderChoice | None = None, **options: Unpack[SettingsOptions]
+) -> Settings:
     """Settings from arguments, the environment and the defaults, in that order.
 
     Raises:
@@ -227,7 +228,8 @@ def load_settings(**options: Unpack[SettingsOptions]) -> Settings:
     unknown = sorted(set(options) - set(Settings.model_fields))
     if unknown:
         raise SettingsError(f"unknown setting {', '.join(unknown)}: docs/settings.md lists them")
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    named = {"adapter": adapter, "embedder": embedder, **options}
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     try:
         return Settings(**given)
     except PydanticValidationError as error:
