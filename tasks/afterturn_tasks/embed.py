@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from afterturn.adapters.records import RecordAdapter, embed_records, fact_records, message_records
 from afterturn.adapters.redis import RedisAdapter
+
 from afterturn.errors import AfterturnError, Forgotten, SettingsError
 from afterturn.journal.stages import QUEUE_STAGES, Stage
 from afterturn.queues import Queue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kombu.exceptions import OperationalError
@@ -64,7 +64,8 @@ class Sweeper:
                 self._failing = False
 
     def _depth(self, queue: Queue) -> int:
-        with self._app.connection_for_read() as connection, connection.channel() as channel:
+        with self._app.connection_for_read() as connection, connection.channel() as opened:
+            channel: Any = opened  # every transport's channel has queue_declare; kombu's types leave it out
             try:
                 declared = channel.queue_declare(queue_name(self._settings.queue_prefix, queue), passive=True)
             except connection.channel_errors:
