@@ -18,6 +18,7 @@
     │   ├── ExtractorRejected
     │   └── StepFailed
     ├── MissingExtra (ImportError)        an optional part is not installed
+    ├── StackFailed                       a part of the development stack did not start
     ├── Forgotten                         the write came after a forget; nothing was written
     ├── UnknownTurn (LookupError)
     └── WaitTimeout (TimeoutError)
@@ -102,6 +103,10 @@ class StepFailed(PermanentError):
 
 class MissingExtra(AfterturnError, ImportError):
     """An optional part of afterturn is not installed."""
+
+
+class StackFailed(AfterturnError):
+    """A part of the development stack did not start, or its folder is in use."""
 
 
 class Forgotten(AfterturnError):

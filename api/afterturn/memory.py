@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from afterturn.settings import Settings, SettingsOptions
 
 
+IN_PROCESS = "in_memory"
+"""The adapter whose memory lives in this process."""
+
+
 class Pipeline(Protocol):
     """How a turn gets from `save` to the adapter."""
 
@@ -68,7 +72,7 @@ class Memory:
     ) -> None:
         self.settings = _settings(settings, adapter, options)
         self._hook = on_event
-        self._embedder = embedder or _query_embedder(self.settings)
+        self._embedder = embedder or _embedder(self.settings)
         if adapter is None or isinstance(adapter, str):
             self._adapter = build_adapter(self.settings, self._embedder)
             self._owns_adapter = True
@@ -217,10 +221,11 @@ def _settings(settings: Settings | None, adapter: Adapter | str | None, options:
     return settings
 
 
-def _query_embedder(settings: Settings) -> Embedder | None:
-    from afterturn.embedders.resolve import build_query_embedder
+def _embedder(settings: Settings) -> Embedder | None:
+    from afterturn.embedders.resolve import build_inline_embedder, build_query_embedder
 
-    return build_query_embedder(settings)
+    # an in-process adapter embeds turns, too, and those are waited for
+    return (build_inline_embedder if settings.adapter == IN_PROCESS else build_query_embedder)(settings)
 
 
 def _pipeline(settings: Settings, adapter: Adapter) -> Pipeline:

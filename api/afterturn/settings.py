@@ -7,6 +7,7 @@ Precedence: constructor argument, then `AFTERTURN_<NAME>`, then the variable tha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 from urllib.parse import urlsplit
 
@@ -40,8 +41,11 @@ def _address(*schemes: str) -> AfterValidator:
         try:
             parts = urlsplit(value)
             parts.port  # noqa: B018 - urlsplit parses the port, and refuses it, only when asked
-        except ValueError as error:
-            raise ValueError(f"{expected}: {error}") from None
+        except ValueError:
+            # urlsplit's own words quote what it took for the port, which may be half of a password
+            raise ValueError(
+                f"{expected}, with a port from 0 to 65535 and `/`, `[` and `@` in a password percent-encoded"
+            ) from None
         if parts.scheme not in schemes:
             raise ValueError(f"{expected}, got the scheme {parts.scheme!r}")
         if not (parts.hostname or parts.scheme == "unix"):
@@ -168,10 +172,20 @@ class Settings(BaseSettings):
             [kind.strip() for kind in value.split(",") if kind.strip()] if isinstance(value, str) else value
         )
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield name, _without_password(value) if isinstance(value, str) else value
+
     @property
     def broker(self) -> str:
         """The broker's address: `broker_url`, else the store's."""
         return self.broker_url or self.redis_url
+
+
+def _without_password(value: str) -> str:
+    scheme, separator, rest = value.partition("://")
+    credentials, at, place = rest.rpartition("@")
+    return f"{scheme}://…@{place}" if separator and at and credentials else value
 
 
 class SettingsOptions(TypedDict, total=False):

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from afterturn.adapters.records import RecordAdapter, embed_records, fact_records, message_records
+from afterturn.adapters.record_adapter import RecordAdapter
+from afterturn.adapters.records import embed_records, fact_records, message_records
 from afterturn.adapters.redis import RedisAdapter
 
 from afterturn.errors import AfterturnError, Forgotten, SettingsError

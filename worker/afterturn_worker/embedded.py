@@ -81,7 +81,7 @@ class EmbeddedStore:
         log_path = self.directory / "store.log"
         with log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [server_binary(), *self._options()],
+                self.command(),
                 cwd=self.directory,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -95,6 +95,14 @@ class EmbeddedStore:
                     self.stop()
                     raise StoreUnavailable(f"the embedded store did not start; its log is {log_path}")
                 time.sleep(0.02)
+
+    def command(self) -> list[str]:
+        """The server's command line, to be run in `directory`.
+
+        Raises:
+            MissingExtra: there is no server; says what to install.
+        """
+        return [server_binary(), *self._options()]
 
     def _options(self) -> list[str]:
         options = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -24,32 +25,33 @@ class Guard:
         if self._keeper is not None and self._keeper.poll() is None:
             return
         self._keeper = subprocess.Popen(
-            [sys.executable, "-m", "afterturn_worker.keeper"],
+            [
+                sys.executable,
+                "-m",
+                "afterturn_worker.keeper",
+                *(f"{group}:{stage}" for group, stage in groups.items()),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             # Ctrl-C in the terminal is the supervisor's to deal with
             start_new_session=True,
         )
-        for group, stage in groups.items():
-            self.started(group, stage)
 
     def started(self, group: int, stage: int) -> None:
         """A group is there."""
-        self._tell(f"+ {group} {stage}\n")
+        self._tell(f"+ {group}:{stage}\n")
 
-    def ended(self, group: int) -> None:
+    def ended(self, group: int, stage: int) -> None:
         """A group has ended; its number may come to mean another."""
-        self._tell(f"- {group}\n")
+        self._tell(f"- {group}:{stage}\n")
 
     def close(self) -> None:
         """Let the keeper end; it ends what it believes to be left."""
         if self._keeper is None or self._keeper.stdin is None:
             return
-        try:
+        with suppress(BrokenPipeError):  # it is dead already, and nothing is left for it to do
             self._keeper.stdin.close()
-        except BrokenPipeError:
-            pass  # it is dead already, and nothing is left for it to do
         self._keeper.wait(CLOSE_TIMEOUT)
 
     def _tell(self, line: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from afterturn.extraction.resolve import build_extractor
 from kombu.exceptions import OperationalError
 
-from afterturn.adapters.base import build_adapter
+from afterturn.adapters.base import build_worker_adapter
 from afterturn.connections import connect_for_worker
 from afterturn.errors import SettingsError
 from afterturn.journal.work import WorkJournal
@@ -57,7 +57,7 @@ class Parts:
         return Work(
             settings=self._settings,
             journal=WorkJournal(client, self._settings.prefix, status_ttl=self._settings.status_ttl),
-            adapter=build_adapter(self._settings, self._embedder),
+            adapter=build_worker_adapter(self._settings),
             embedder=self._embedder,
             extractor=build_extractor(self._settings),
             wake=self._wake,
@@ -82,7 +82,7 @@ def check_shared(settings: Settings) -> None:
     Raises:
         SettingsError: the adapter is not shared, or its name is not known.
     """
-    adapter = build_adapter(settings, None)
+    adapter = build_worker_adapter(settings)
     try:
         if not adapter.capabilities.shared:
             raise SettingsError(

@@ -63,7 +63,7 @@ class Restarts:
     def delay(self, failures: int) -> float:
         """Seconds to wait after the given number of failures in a row, from 1."""
         # the exponent's limit only keeps the number small: any sensible longest delay is reached before
-        return min(self.first_delay * 2 ** min(failures - 1, 30), self.longest_delay)
+        return min(self.first_delay * 2.0 ** min(failures - 1, 30), self.longest_delay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,6 @@ class _Kept:
         self.total_failures = 0
         self.start_at = 0.0
 
-    def collect(self) -> None:
-        if self.process is not None:
-            self.process.poll()
-
 
 class Supervisor:
     """Starts processes, each in a session of its own with a log file, and restarts what dies.
@@ -132,10 +128,15 @@ class Supervisor:
         """Start a process, soon, and keep it running."""
         self._added.put(spec)
 
+    @property
+    def running(self) -> bool:
+        """Whether the watching thread is there; it ends by itself only through a defect or a lack of resources."""
+        return self._thread.is_alive()
+
     def pids(self) -> dict[str, int]:
         """Process ids of what runs, by name."""
-        kept = list(self._kept.values())
-        return {one.spec.name: one.process.pid for one in kept if one.process is not None}
+        found = ((kept.spec.name, kept.process) for kept in self._kept.values())
+        return {name: process.pid for name, process in found if process is not None}
 
     def failures(self, name: str) -> int:
         """How often the process ended by itself, all in all."""
@@ -166,10 +167,10 @@ class Supervisor:
         finally:
             self._end_all()
             self._guard.close()
+            self._kept = {}
 
     def _groups(self) -> dict[int, int]:
-        kept = [one for one in self._kept.values() if one.process is not None]
-        return {one.process.pid: one.spec.stage for one in kept if one.process is not None}
+        return {one.process.pid: one.spec.stage for one in self._kept.values() if one.process is not None}
 
     def _take_added(self) -> None:
         while True:
@@ -215,7 +216,7 @@ class Supervisor:
     def _bury(self, kept: _Kept, process: subprocess.Popen[bytes], now: float) -> None:
         if group_exists(process.pid):
             end_groups([process.pid], grace=0)  # its children have nobody to report to
-        self._guard.ended(process.pid)
+        self._guard.ended(process.pid, kept.spec.stage)
         kept.process = None
         if now - kept.started_at >= self._restarts.settled_after:
             kept.failures = 0
@@ -231,18 +232,18 @@ class Supervisor:
     def _end_all(self) -> None:
         stages = {kept.spec.stage for kept in self._kept.values()}
         for stage in sorted(stages, reverse=True):
-            running = [kept for kept in self._kept.values() if kept.spec.stage == stage and kept.process]
-            groups = [kept.process.pid for kept in running if kept.process is not None]
-            end_groups(
-                groups,
-                self._grace,
-                collect=lambda running=running: [kept.collect() for kept in running] and None,  # type: ignore[misc]
-                hurry=self._hurry.is_set,
-            )
-            for kept in running:
-                kept.process = None
-            for group in groups:
-                self._guard.ended(group)
+            self._end_stage(stage)
+
+    def _end_stage(self, stage: int) -> None:
+        groups = [group for group, its in self._groups().items() if its == stage]
+        end_groups(groups, self._grace, collect=self._collect, hurry=self._hurry.is_set)
+        for group in groups:
+            self._guard.ended(group, stage)
+
+    def _collect(self) -> None:
+        for kept in self._kept.values():
+            if kept.process is not None:
+                kept.process.poll()
 
 
 def exit_reason(code: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from afterturn.errors import SettingsError
 
@@ -82,20 +82,37 @@ class InspectingAdapter(Adapter, Protocol):
 
 
 def build_adapter(settings: Settings, embedder: Embedder | None) -> Adapter:
-    """The adapter that `settings.adapter` names.
+    """The adapter that `settings.adapter` names, for a request handler.
 
     A registered class is asked through its `from_settings(settings, embedder)`.
 
     Raises:
         SettingsError: no adapter has that name, or its package cannot be imported.
     """
+    adapter: Adapter = _adapter_class(settings).from_settings(settings, embedder)
+    return adapter
+
+
+def build_worker_adapter(settings: Settings) -> Adapter:
+    """The same for a worker, which embeds by itself and has more time.
+
+    A registered class is asked through its `for_worker(settings)` where it has one, else as `build_adapter` does.
+    """
+    adapter_class = _adapter_class(settings)
+    adapter: Adapter = (
+        adapter_class.for_worker(settings)
+        if hasattr(adapter_class, "for_worker")
+        else adapter_class.from_settings(settings, None)
+    )
+    return adapter
+
+
+def _adapter_class(settings: Settings) -> Any:
     found = {entry.name: entry for entry in entry_points(group=ENTRY_POINT_GROUP)}
     if settings.adapter not in found:
         known = ", ".join(sorted(found))
         raise SettingsError(f"adapter {settings.adapter!r} is not registered; known adapters: {known}")
     try:
-        adapter_class = found[settings.adapter].load()
+        return found[settings.adapter].load()
     except ImportError as error:
         raise SettingsError(f"adapter {settings.adapter!r} cannot be imported: {error}") from error
-    adapter: Adapter = adapter_class.from_settings(settings, embedder)
-    return adapter

@@ -1,0 +1,198 @@
+"""Memory in Redis or Valkey: the contract's keys, vectors beside them, pending turns read along."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from afterturn.adapters.base import Capabilities
+from afterturn.adapters.record_adapter import Memories, RecordAdapter
+from afterturn.adapters.records import message_records, record_to_json
+from afterturn.adapters.redis_records import RecordReader, pack_vector
+from afterturn.connections import connect_for_handler, connect_for_worker, store_errors
+from afterturn.errors import Forgotten, SettingsError
+from afterturn.journal.entry import decode_entry
+from afterturn.keys import ScopeKeys, record_key
+from afterturn.model import Record, SaveReceipt, to_millis
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import redis
+
+    from afterturn.embedders import Embedder
+    from afterturn.journal.entry import JournalEntry
+    from afterturn.model import Scope
+    from afterturn.settings import Settings
+
+DEFAULT_PREFIX = "afterturn:memory"
+DEFAULT_TIMEOUT = 5.0
+"""Seconds that an adapter with its own client waits for one answer."""
+
+
+class RedisAdapter(RecordAdapter):
+    """Keeps each record as JSON under its own key, and a set of ids a scope. Takes the common options, too.
+
+    Args:
+        client: a `redis.Redis` that decodes nothing; stays open when the adapter is closed.
+        url: address to connect to instead.
+        prefix: first part of every key.
+        socket_timeout: seconds for one answer, with `url`.
+        store_embeddings_in_records: put the vector into the JSON, too, for readers of the reference layout.
+        read_pending: recall also finds accepted turns that no worker has written yet.
+
+    Raises:
+        SettingsError: not exactly one of `client` and `url`, or a client that decodes.
+    """
+
+    id = "redis"
+    capabilities = Capabilities(records=True, inspect=True, list_facts=True)
+
+    def __init__(
+        self,
+        *,
+        client: redis.Redis | None = None,
+        url: str | None = None,
+        prefix: str = DEFAULT_PREFIX,
+        socket_timeout: float = DEFAULT_TIMEOUT,
+        store_embeddings_in_records: bool = False,
+        read_pending: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        if (client is None) == (url is None):
+            raise SettingsError("give RedisAdapter exactly one of client and url")
+        self._owned = connect_for_handler(url, socket_timeout) if url else None
+        self._client = _checked_client(client) if client is not None else self._opened()
+        self._prefix = prefix
+        self._in_records = store_embeddings_in_records
+        self._read_pending = read_pending
+        self._reader = RecordReader(self._client, prefix)
+        self._commit = self._client.register_script(_script("commit"))
+
+    def _opened(self) -> redis.Redis:
+        if self._owned is None:
+            raise SettingsError("no client was opened")
+        return self._owned
+
+    @classmethod
+    def from_settings(cls, settings: Settings, embedder: Embedder | None) -> Self:
+        """For a request handler: it fails after `recall_timeout` seconds."""
+        return cls(
+            url=settings.redis_url,
+            prefix=settings.prefix,
+            socket_timeout=settings.recall_timeout,
+            top_k=settings.top_k,
+            min_score=settings.min_score,
+            kinds=settings.kinds,
+            embedder=embedder,
+        )
+
+    @classmethod
+    def for_worker(cls, settings: Settings) -> Self:
+        """For a worker, which has time: it rides out a dropped connection."""
+        adapter = cls(client=connect_for_worker(settings.redis_url), prefix=settings.prefix)
+        adapter._owned = adapter._client
+        return adapter
+
+    def write(self, scope: Scope, records: Sequence[Record]) -> SaveReceipt:
+        """Store records; see `RecordAdapter.write`."""
+        return self._store(scope, records, turn_id="", generation=0, last=False)
+
+    def commit(self, entry: JournalEntry, records: Sequence[Record], *, last: bool) -> SaveReceipt:
+        """A worker's write: records, index and the turn's place in the journal change together.
+
+        Args:
+            last: nothing more follows for this turn, so the journal's text of it goes.
+
+        Raises:
+            Forgotten: the scope was forgotten after the turn was accepted; nothing is written.
+            StoreUnavailable: Redis did not answer; doing it again completes or changes nothing.
+        """
+        return self._store(
+            entry.scope, records, turn_id=entry.turn_id, generation=entry.generation, last=last
+        )
+
+    def _store(
+        self, scope: Scope, records: Sequence[Record], *, turn_id: str, generation: int, last: bool
+    ) -> SaveReceipt:
+        began = time.perf_counter()
+        keys = ScopeKeys.of(self._prefix, scope)
+        with store_errors("write records"), self._client.pipeline(transaction=True) as pipeline:
+            for record in records:
+                self._set(pipeline, record)
+            self._commit(
+                keys=[keys.index, keys.vectors, keys.fence, keys.pending, keys.unextracted, keys.answers],
+                args=[turn_id, generation, int(last), *_ids_and_vectors(records)],
+                client=pipeline,
+            )
+            added = pipeline.execute()[-1]
+        if added is None:
+            self._delete_unindexed(keys, records)
+            raise Forgotten
+        latency = (time.perf_counter() - began) * 1000
+        return SaveReceipt(
+            ok=True, latency_ms=latency, raw={"added_ids": [record_id.decode() for record_id in added]}
+        )
+
+    def _set(self, pipeline: redis.client.Pipeline, record: Record) -> None:
+        # one later: a record that expires now is still live
+        expiry = None if record.expires_at is None else record.expires_at + 1
+        stored = record_to_json(record, with_embedding=self._in_records)
+        pipeline.set(record_key(self._prefix, record.id), stored, pxat=expiry)
+
+    def _delete_unindexed(self, keys: ScopeKeys, records: Sequence[Record]) -> None:
+        with store_errors("delete records"):
+            known = self._client.smismember(keys.index, [record.id for record in records]) if records else []
+            stray = [
+                record_key(self._prefix, record.id)
+                for record, member in zip(records, known, strict=True)
+                if not member
+            ]
+            if stray:
+                self._client.delete(*stray)
+
+    def _load(self, scope: Scope) -> Memories:
+        keys = ScopeKeys.of(self._prefix, scope)
+        with store_errors("read a scope"), self._client.pipeline(transaction=True) as pipeline:
+            pipeline.smembers(keys.index)
+            pipeline.hgetall(keys.vectors)
+            pipeline.get(keys.fence)
+            if self._read_pending:
+                pipeline.hgetall(keys.pending)
+            ids, vectors, fence, *pending = pipeline.execute()
+            records = self._reader.read(keys, ids, vectors)
+        return Memories(records, _pending_records(scope, pending[0] if pending else {}, int(fence or 0), ids))
+
+    def close(self) -> None:
+        """Close the client, if the adapter opened it."""
+        if self._owned is not None:
+            self._owned.close()
+
+
+def _pending_records(
+    scope: Scope, pending: Mapping[bytes, bytes], fence: int, ids: set[bytes]
+) -> list[Record]:
+    entries = [decode_entry(scope, turn_id.decode(), stored.decode()) for turn_id, stored in pending.items()]
+    return [
+        record
+        for entry in entries
+        if entry.generation >= fence and entry.turn.at
+        for record in message_records(entry.turn_id, scope, entry.turn, to_millis(entry.turn.at))
+        if record.id.encode() not in ids
+    ]
+
+
+def _ids_and_vectors(records: Sequence[Record]) -> list[str | bytes]:
+    return [part for record in records for part in (record.id, pack_vector(record))]
+
+
+def _checked_client(client: redis.Redis) -> redis.Redis:
+    if client.connection_pool.connection_kwargs.get("decode_responses"):
+        raise SettingsError("RedisAdapter needs a client without decode_responses: it reads vectors as bytes")
+    return client
+
+
+def _script(name: str) -> str:
+    return (Path(__file__).parent / f"redis_{name}.lua").read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""How records are ranked: pure functions and numpy, no I/O."""
