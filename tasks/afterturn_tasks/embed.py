@@ -13,7 +13,6 @@ from uuid import uuid4
 from afterturn.adapters.record_adapter import RecordAdapter
 from afterturn.adapters.records import embed_records, fact_records, message_records
 from afterturn.adapters.redis import RedisAdapter
-
 from afterturn.errors import AfterturnError, Forgotten, SettingsError
 from afterturn.journal.stages import QUEUE_STAGES, Stage
 from afterturn.queues import Queue

@@ -61,12 +61,16 @@ def data(*embeddings: Any) -> Answer:
 
 def test_the_request_is_what_the_protocol_asks_for(stubbed: Callable[..., Stubbed]) -> None:
     started = stubbed(vectors_for)
-    assert isinstance(started.embedder, Embedder)
     started.embedder.embed(["a", "bb"])
     [request] = started.stub.requests
     assert (request.method, request.path) == ("POST", "/v1/embeddings")
     assert request.headers["authorization"] == "Bearer sk-secret"
     assert request.json == {"model": "small", "input": ["a", "bb"], "encoding_format": "float"}
+
+
+def test_it_is_an_embedder(stubbed: Callable[..., Stubbed]) -> None:
+    embedder: Embedder = stubbed(vectors_for, dimension=3).embedder
+    assert isinstance(embedder, Embedder)
 
 
 def test_vectors_are_ordered_by_index(stubbed: Callable[..., Stubbed]) -> None:

@@ -38,7 +38,8 @@ def test_vectors_are_float32_of_the_models_dimension_and_length_one(
     minilm: SentenceTransformerEmbedder,
 ) -> None:
     vectors = minilm.embed(["The user lives in Lisbon.", "x"])
-    assert (vectors.shape, vectors.dtype) == ((2, 384), np.float32)
+    assert vectors.shape == (2, 384)
+    assert vectors.dtype == np.dtype(np.float32)
     assert minilm.dimension == 384
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 

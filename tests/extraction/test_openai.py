@@ -263,7 +263,7 @@ def test_a_format_that_is_not_understood_is_left_out_and_not_tried_again(
     asked.facts()
     asked.facts()
     wanted = [body.get("response_format", {}).get("type") for body in asked.bodies()]
-    assert wanted == ["json_schema", "json_object", None][:tries] + [known]
+    assert wanted == [*("json_schema", "json_object", None)[:tries], known]
 
 
 def test_a_request_refused_in_every_form_is_permanent_and_forgotten(ask: Callable[..., Asked]) -> None:

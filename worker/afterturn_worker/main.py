@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from afterturn.embedders.resolve import build_embedder
-from afterturn.extraction.resolve import build_extractor
 from celery import Celery
 from celery.signals import worker_process_init, worker_ready, worker_shutting_down
 
 from afterturn.connections import connect_for_worker
+from afterturn.embedders.resolve import build_embedder
+from afterturn.extraction.resolve import build_extractor
 from afterturn.journal.work import WorkJournal
 from afterturn.queues import Queue, queue_name
 from afterturn.settings import load_settings

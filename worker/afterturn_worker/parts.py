@@ -7,12 +7,12 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from afterturn.extraction.resolve import build_extractor
 from kombu.exceptions import OperationalError
 
 from afterturn.adapters.base import build_worker_adapter
 from afterturn.connections import connect_for_worker
 from afterturn.errors import SettingsError
+from afterturn.extraction.resolve import build_extractor
 from afterturn.journal.work import WorkJournal
 from afterturn.publish import publish_wakes
 from afterturn_tasks import Work

@@ -81,7 +81,7 @@ class OpenAIEmbedder:
         reply = self._endpoint.post(PATH, body, timeout=deadline - time.monotonic())
         try:
             vectors = _vectors(reply.body, len(texts))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise EmbedderRejected(
                 f"the embedding endpoint's answer is not a list of {len(texts)} vectors of one length "
                 f"({type(error).__name__})"
