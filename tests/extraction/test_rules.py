@@ -86,6 +86,11 @@ STATED = [
     ("I eat fish again.", "diet", "The user eats fish again."),
     ("I'm vegan, what should I cook tonight?", "diet", "The user is vegan."),
     ("I quit smoking.", "diet", "The user quit smoking."),
+    ("I'm on a gluten-free diet", "diet", "The user is on a gluten-free diet."),
+    ("I was a teacher for 20 years", "past", "The user was a teacher for 20 years."),
+    ("ok so i have 3 cats lol", "pet", "The user has 3 cats."),
+    ("I prefer to be addressed as Dr. Smith", "preference", "The user prefers to be addressed as Dr. Smith."),
+    ("Actually, I'm vegetarian now, not vegan.", "diet", "The user is vegetarian now, not vegan."),
     # birthday and age
     ("My birthday is on 3 May.", "birthday", "The user's birthday is on 3 May."),
     ("I was born in 1990.", "birthday", "The user was born in 1990."),
@@ -98,6 +103,8 @@ STATED = [
     ("I want to learn the cello.", "goal", "The user wants to learn the cello."),
     # asked to be remembered
     ("Remember that I park on level 3.", "reminder", "The user parks on level 3."),
+    ("Remember my name is Ana", "name", "The user's name is Ana."),
+    ("remember to always answer in Spanish", "reminder", "The user asked to remember to always answer in Spanish."),
     ("please remember that the door code is 4711", "reminder", "The user asked to remember that the door code is 4711."),
     ("Don't forget that my mother arrives on Monday.", "reminder", "The user's mother arrives on Monday."),
     # skills, possessions, habits
@@ -112,6 +119,22 @@ STATED = [
 ]  # fmt: skip
 
 NOT_FACTS = [
+    "I like jazz if it's quiet.",
+    "I live in Oslo, maybe",
+    "I love the pizza you recommended.",
+    'My favourite line is "I am your father".',
+    "I love the song 'I want to break free'",
+    "I have a family plan with Netflix.",
+    "I have a child process that hangs.",
+    "I have a dog park near me, which is best?",
+    "I run the script every morning.",
+    "I moved to Python from Java.",
+    "I'm expecting a call from the bank.",
+    "I'm studying for my exam.",
+    "My birthday is coming up",
+    "I'm from the marketing team.",
+    "Hi I'm new here",
+    "I was born ready.",
     "Do I like olives?",
     "I like olives, don't I?",
     "I live in Lisbon, right?",

@@ -29,7 +29,7 @@ _DOUBLE_QUOTED: Final = re.compile(r'"[^"\n]*(?:"|\n|\Z)')
 # an apostrophe opens a quotation only before a word and not after one, and closes it the other way round
 _SINGLE_QUOTED: Final = re.compile(r"(?<![\w'])'(?=\w)[^'\n]*(?:(?<=\w)'(?=\w)[^'\n]*)*'(?!\w)")
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|me|i'm|i've)\b", re.IGNORECASE)
-_EMOTICON: Final = re.compile(r"\s[:;=xX8]'?-?[)(DPp3oO]+$")
+_EMOTICON: Final = re.compile(r"\s(?:[:;=xX8]'?-?[)(DPp3oO]+|lol|haha|hehe)$")
 _BULLET: Final = re.compile(r"^\s*(?:[-*\u2022+]|\d{1,2}[.)])\s+")
 _END: Final = re.compile(r"(?<=[.!?])[)\"']?\s+|(?<=\u2026)\s*|;\s+|\s[-\u2013\u2014]{1,2}\s|\u2014")
 _ABBREVIATED: Final = re.compile(
