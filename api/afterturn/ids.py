@@ -16,11 +16,15 @@ _IDEMPOTENCY_NAMESPACE: Final = UUID("6f3e2e5c-54f5-5a0e-9b5c-0f6d8f3f7a11")
 
 
 def new_turn_id() -> str:
-    """A UUID that sorts by its time of making (RFC 9562, version 7)."""
-    millis = time.time_ns() // 1_000_000
-    random = int.from_bytes(os.urandom(10), "big")
-    value = (millis & (1 << 48) - 1) << 80 | 0x7 << 76 | (random >> 68 & 0xFFF) << 64 | 0b10 << 62
-    return str(UUID(int=value | random & (1 << 62) - 1))
+    """A UUID that sorts by its time of making (RFC 9562, version 7).
+
+    The 12 bits after the milliseconds hold a fraction of one (its section 6.2, method 3), so that turns saved one
+    after the other sort in that order.
+    """
+    millis, rest = divmod(time.time_ns(), 1_000_000)
+    fraction = (rest << 12) // 1_000_000
+    random = int.from_bytes(os.urandom(8), "big") & (1 << 62) - 1
+    return str(UUID(int=(millis & (1 << 48) - 1) << 80 | 0x7 << 76 | fraction << 64 | 0b10 << 62 | random))
 
 
 def keyed_turn_id(scope: Scope, idempotency_key: str) -> str:

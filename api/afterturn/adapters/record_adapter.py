@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from afterturn.adapters.records import embed_records, fact_records, message_records
-from afterturn.errors import EmbedderUnavailable, QueryError, SettingsError
+from afterturn.errors import PermanentError, QueryError, SettingsError, TransientError
 from afterturn.ids import new_turn_id
 from afterturn.model import (
     Fact,
@@ -159,7 +159,7 @@ class RecordAdapter(ABC):
             return None, None
         try:
             return self._embedder.embed([text])[0], None
-        except EmbedderUnavailable as error:
+        except (TransientError, PermanentError) as error:
             return None, str(error)
 
     def inspect(self, scope: Scope) -> Snapshot:
