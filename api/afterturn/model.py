@@ -176,6 +176,19 @@ class Turn:
         return [(role, text) for role, text in both if text]
 
 
+def revised_turn(turn: Turn | None = None, **fields: Any) -> Turn:
+    """A copy with other field values, past the constructor's checks.
+
+    They were passed when the turn was first made, and cleaning may since have emptied both texts.
+    """
+    revised = Turn.__new__(Turn)
+    defaults = {"user": "", "assistant": "", "at": None, "metadata": None}
+    for name, default in defaults.items():
+        known = default if turn is None else getattr(turn, name)
+        object.__setattr__(revised, name, fields.get(name, known))
+    return revised
+
+
 def check_aware(name: str, value: object, error: type[ValidationError]) -> None:
     """Refuse what is neither None nor a timezone-aware datetime."""
     if value is None:

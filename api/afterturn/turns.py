@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from afterturn.events import TextCut, emit
+from afterturn.model import revised_turn
 
 if TYPE_CHECKING:
     from afterturn.events import EventHook
@@ -27,4 +27,4 @@ def prepare_turn(turn_id: str, turn: Turn, text_limit: int, hook: EventHook | No
             emit(hook, TextCut(turn_id=turn_id, role=role, length=len(text), limit=text_limit))
     if cut:
         changes["metadata"] = {**(turn.metadata or {}), CUT_KEY: cut}
-    return replace(turn, **changes) if changes and turn.sides() else turn
+    return revised_turn(turn, **changes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from afterturn.model import (
     Turn,
     check_aware,
     from_millis,
+    revised_turn,
     to_millis,
 )
 from afterturn.ranking.score import Query, is_live, rank
@@ -109,7 +110,7 @@ class RecordAdapter(ABC):
             TransientError, PermanentError: what the store, embedder or extractor failed with.
         """
         turn_id = turn_id or new_turn_id()
-        turn = turn if turn.at else replace(turn, at=datetime.now(UTC))
+        turn = turn if turn.at else revised_turn(turn, at=datetime.now(UTC))
         now = time.time_ns() // 1_000_000
         messages = message_records(turn_id, scope, turn, now)
         try:

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from afterturn.model import Turn, from_millis, to_millis
+from afterturn.model import from_millis, revised_turn, to_millis
 
 if TYPE_CHECKING:
-    from afterturn.model import Scope
+    from afterturn.model import Scope, Turn
 
 PAYLOAD_VERSION: Final = 1
 
@@ -49,14 +49,10 @@ def decode_entry(scope: Scope, turn_id: str, stored: str) -> JournalEntry:
     """The inverse of what the accept script stores."""
     generation, _, payload = stored.partition(" ")
     fields = json.loads(payload)
-    turn = Turn.__new__(Turn)
-    for name, value in (
-        ("user", fields.get("user", "")),
-        ("assistant", fields.get("assistant", "")),
-        ("at", from_millis(fields.get("at", 0))),
-        ("metadata", fields.get("metadata")),
-    ):
-        # past the constructor: its checks were passed before the turn was accepted, and cleaning may since have
-        # emptied both texts
-        object.__setattr__(turn, name, value)
+    turn = revised_turn(
+        user=fields.get("user", ""),
+        assistant=fields.get("assistant", ""),
+        at=from_millis(fields.get("at", 0)),
+        metadata=fields.get("metadata"),
+    )
     return JournalEntry(turn_id=turn_id, scope=scope, turn=turn, generation=int(generation))
