@@ -62,7 +62,15 @@ def publishing_app(broker_url: str, timeout: float) -> Celery:
         task_serializer="json",
         accept_content=["json"],
     )
+    _import_what_publishing_needs(app)
     return app
+
+
+def _import_what_publishing_needs(app: Celery) -> None:
+    """Before any thread starts: a process that forks in the middle of an import leaves its child half a module."""
+    _ = app.amqp
+    with app.connection_for_write() as connection:
+        connection.get_transport_cls()
 
 
 def publish_wakes(app: Celery, queue_prefix: str, wakes: Sequence[Wake]) -> None:
@@ -111,7 +119,7 @@ class Publisher:
         self._hurry = threading.Event()
         self._busy = False
         self._closed = False
-        self._app: Celery | None = None
+        self._app = publishing_app(self._broker_url, self._timeout)
         self._warned = False
 
     def wake(self, stage: Stage, turn_id: str) -> None:
@@ -125,12 +133,12 @@ class Publisher:
             self._start_thread()
 
     def warm_up(self) -> None:
-        """Import Celery and connect now rather than with the first turn.
+        """Connect now rather than with the first turn.
 
         Raises:
             kombu.exceptions.OperationalError: the broker cannot be reached.
         """
-        with self._celery().producer_pool.acquire(block=True) as producer:
+        with self._app.producer_pool.acquire(block=True) as producer:
             _ = producer.channel
 
     def close(self, timeout: float) -> bool:
@@ -144,8 +152,7 @@ class Publisher:
             time.sleep(0.002)
         self._closed = True
         self._something.set()
-        if self._app is not None:
-            self._app.close()
+        self._app.close()
         return not left
 
     def _start_thread(self) -> None:
@@ -153,11 +160,6 @@ class Publisher:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="afterturn-publisher", daemon=True)
                 self._thread.start()
-
-    def _celery(self) -> Celery:
-        if self._app is None:
-            self._app = publishing_app(self._broker_url, self._timeout)
-        return self._app
 
     def _run(self) -> None:
         while not self._closed:
@@ -183,7 +185,7 @@ class Publisher:
 
     def _publish(self, wakes: list[Wake]) -> bool:
         try:
-            publish_wakes(self._celery(), self._queue_prefix, wakes)
+            publish_wakes(self._app, self._queue_prefix, wakes)
         except Exception as error:  # noqa: BLE001 - whatever a transport raises, the thread must live on
             level = logging.DEBUG if self._warned else logging.WARNING
             logger.log(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celery import Celery
@@ -39,6 +41,8 @@ def run_worker(
         MissingExtra: a part that the configuration needs is not installed; says which.
     """
     settings = load_settings()
+    # as `celery -A` does, so that AFTERTURN_EXTRACT=myapp.memory:facts is found in the folder it is started from
+    sys.path.insert(0, str(Path.cwd()))
     check_shared(settings)
     build_extractor(settings)  # refuses a wrong setting here rather than in the first task
     # loaded before the pool forks, so that children share its memory

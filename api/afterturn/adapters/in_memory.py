@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from afterturn.adapters.base import Capabilities
-from afterturn.adapters.record_adapter import Memories, RecordAdapter
+from afterturn.adapters.record_adapter import Memories, RecordAdapter, RecordOptions
 from afterturn.model import SaveReceipt
 from afterturn.ranking.score import is_live
 
@@ -27,7 +27,7 @@ class InMemoryAdapter(RecordAdapter):
     id = "in_memory"
     capabilities = Capabilities(records=True, shared=False, inspect=True, list_facts=True)
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[RecordOptions]) -> None:
         super().__init__(**options)
         self._lock = threading.Lock()
         self._scopes: dict[_Key, dict[str, Record]] = {}

@@ -6,7 +6,8 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from inspect import getattr_static
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from afterturn.adapters.records import embed_records, fact_records, message_records
 from afterturn.errors import PermanentError, QueryError, SettingsError, TransientError
@@ -36,8 +37,19 @@ if TYPE_CHECKING:
     from afterturn.extraction import Extractor
     from afterturn.model import Hit, Record, SaveReceipt, Scope
 
-DEFAULT_TOP_K = 6
-DEFAULT_MIN_SCORE = 0.15
+DEFAULT_TOP_K: Final = 6
+DEFAULT_MIN_SCORE: Final = 0.15
+
+
+class RecordOptions(TypedDict, total=False):
+    """The common options as keyword arguments; `RecordAdapter` says what they mean."""
+
+    top_k: int
+    min_score: float
+    kinds: Collection[MemoryKind | str] | None
+    embedder: Embedder | None
+    extract: Extractor | None
+    render: Callable[[Sequence[Hit]], str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +90,10 @@ class RecordAdapter(ABC):
         extract: Extractor | None = None,
         render: Callable[[Sequence[Hit]], str] | None = None,
     ) -> None:
-        if top_k < 1:
-            raise SettingsError(f"top_k must be at least 1, not {top_k}")
-        if not -1 <= min_score <= 1:
-            raise SettingsError(f"min_score must lie between -1 and 1, not {min_score}")
-        self._top_k = top_k
-        self._min_score = min_score
+        self._top_k = _checked_top_k(top_k)
+        self._min_score = _checked_min_score(min_score)
         self._kinds = _checked_kinds(kinds)
-        self._embedder = embedder
+        self._embedder = _checked_embedder(embedder)
         self._extract = extract
         self._render = render or render_hits
 
@@ -106,7 +114,13 @@ class RecordAdapter(ABC):
 
         The raw messages are written whatever fails after them: with a failing embedder, without vectors.
 
+        Args:
+            scope: whose memory.
+            turn: what was said; without `at`, it was said now.
+            turn_id: a UUID that the records' ids derive from; default: a new one.
+
         Raises:
+            TurnError: `turn_id` is no UUID.
             TransientError, PermanentError: what the store, embedder or extractor failed with.
         """
         turn_id = turn_id or new_turn_id()
@@ -161,7 +175,8 @@ class RecordAdapter(ABC):
         try:
             return self._embedder.embed([text])[0], None
         except (TransientError, PermanentError) as error:
-            return None, str(error)
+            # the class alone: an embedder from elsewhere may quote the query in its message
+            return None, f"the query was not embedded ({type(error).__name__})"
 
     def inspect(self, scope: Scope) -> Snapshot:
         """All live records of `scope`, without vectors and metadata."""
@@ -178,11 +193,21 @@ class RecordAdapter(ABC):
         ]
         return Snapshot(taken_at=datetime.now(UTC), data={"records": rows})
 
-    def list_facts(self, scope: Scope) -> list[Fact]:
-        """All live records of `scope`, messages included; `source` is the role, else the kind."""
+    def list_facts(self, scope: Scope, *, kinds: Collection[MemoryKind | str] | None = None) -> list[Fact]:
+        """All live records of `scope`, oldest first, messages included; `source` is the role, else the kind.
+
+        Args:
+            scope: whose memory.
+            kinds: only these; empty or None: all.
+
+        Raises:
+            SettingsError: a kind is not known.
+        """
+        wanted = _checked_kinds(kinds)
         return [
             Fact(record.id, record.text, str(record.role or record.kind), from_millis(record.created_at))
             for record in self._live(scope)
+            if not wanted or record.kind in wanted
         ]
 
     def _live(self, scope: Scope) -> list[Record]:
@@ -191,12 +216,35 @@ class RecordAdapter(ABC):
         return sorted(live, key=lambda record: (record.created_at, record.id))
 
 
+def _checked_top_k(top_k: object) -> int:
+    if not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 1:
+        raise SettingsError(f"top_k must be a whole number of at least 1, not {top_k!r}")
+    return top_k
+
+
+def _checked_min_score(min_score: object) -> float:
+    if not isinstance(min_score, int | float) or not -1 <= min_score <= 1:
+        raise SettingsError(f"min_score must lie between -1 and 1, not {min_score!r}")
+    return float(min_score)
+
+
 def _checked_kinds(kinds: Collection[MemoryKind | str] | None) -> frozenset[MemoryKind]:
+    if isinstance(kinds, str):
+        raise SettingsError(f"kinds must be a collection such as {{{kinds!r}}}, not a string")
     known = set(MemoryKind)
     unknown = sorted(str(kind) for kind in kinds or () if kind not in known)
     if unknown:
         raise SettingsError(f"kinds has {', '.join(unknown)}; known kinds: {', '.join(MemoryKind)}")
     return frozenset(MemoryKind(kind) for kind in kinds or ())
+
+
+def _checked_embedder(embedder: Embedder | None) -> Embedder | None:
+    # not by isinstance: on Python 3.11 that reads `dimension`, and a lazy embedder would load its model
+    names = ("model_name", "dimension", "embed")
+    missing = [name for name in names if getattr_static(embedder, name, None) is None]
+    if embedder is not None and missing:
+        raise SettingsError(f"embedder has no {', '.join(missing)}: see afterturn.embedders.Embedder")
+    return embedder
 
 
 def _fragment(hit: Hit) -> Fragment:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, Unpack, overload
 
 from afterturn.adapters.base import Capabilities
-from afterturn.adapters.record_adapter import Memories, RecordAdapter
-from afterturn.adapters.records import message_records, record_to_json
-from afterturn.adapters.redis_records import RecordReader, pack_vector
+from afterturn.adapters.record_adapter import Memories, RecordAdapter, RecordOptions
+from afterturn.adapters.records import record_to_json
+from afterturn.adapters.redis_records import RecordReader, load_adapter_script, pack_vector
 from afterturn.connections import connect_for_handler, connect_for_worker, store_errors
 from afterturn.errors import Forgotten, SettingsError
-from afterturn.journal.entry import decode_entry
 from afterturn.keys import ScopeKeys, record_key
-from afterturn.model import Record, SaveReceipt, to_millis
+from afterturn.model import Record, SaveReceipt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import redis
 
@@ -29,6 +27,15 @@ if TYPE_CHECKING:
 DEFAULT_PREFIX = "afterturn:memory"
 DEFAULT_TIMEOUT = 5.0
 """Seconds that an adapter with its own client waits for one answer."""
+
+
+class RedisOptions(RecordOptions, total=False):
+    """The options besides `client` and `url` as keyword arguments; `RedisAdapter` says what they mean."""
+
+    prefix: str
+    socket_timeout: float
+    store_embeddings_in_records: bool
+    read_pending: bool
 
 
 class RedisAdapter(RecordAdapter):
@@ -43,11 +50,17 @@ class RedisAdapter(RecordAdapter):
         read_pending: recall also finds accepted turns that no worker has written yet.
 
     Raises:
-        SettingsError: not exactly one of `client` and `url`, or a client that decodes.
+        SettingsError: not exactly one of `client` and `url`, a client that decodes, or an address that is none.
     """
 
     id = "redis"
     capabilities = Capabilities(records=True, inspect=True, list_facts=True)
+
+    @overload
+    def __init__(self, *, client: redis.Redis, **options: Unpack[RedisOptions]) -> None: ...
+
+    @overload
+    def __init__(self, *, url: str, **options: Unpack[RedisOptions]) -> None: ...
 
     def __init__(
         self,
@@ -58,23 +71,16 @@ class RedisAdapter(RecordAdapter):
         socket_timeout: float = DEFAULT_TIMEOUT,
         store_embeddings_in_records: bool = False,
         read_pending: bool = True,
-        **options: Any,
+        **options: Unpack[RecordOptions],
     ) -> None:
         super().__init__(**options)
-        if (client is None) == (url is None):
-            raise SettingsError("give RedisAdapter exactly one of client and url")
-        self._owned = connect_for_handler(url, socket_timeout) if url else None
-        self._client = _checked_client(client) if client is not None else self._opened()
+        self._client = _client(client, url, socket_timeout)
+        self._owned = self._client if client is None else None
         self._prefix = prefix
         self._in_records = store_embeddings_in_records
         self._read_pending = read_pending
         self._reader = RecordReader(self._client, prefix)
-        self._commit = self._client.register_script(_script("commit"))
-
-    def _opened(self) -> redis.Redis:
-        if self._owned is None:
-            raise SettingsError("no client was opened")
-        return self._owned
+        self._commit = load_adapter_script(self._client, "commit")
 
     @classmethod
     def from_settings(cls, settings: Settings, embedder: Embedder | None) -> Self:
@@ -162,8 +168,9 @@ class RedisAdapter(RecordAdapter):
             if self._read_pending:
                 pipeline.hgetall(keys.pending)
             ids, vectors, fence, *pending = pipeline.execute()
-            records = self._reader.read(keys, ids, vectors)
-        return Memories(records, _pending_records(scope, pending[0] if pending else {}, int(fence or 0), ids))
+            records = self._reader.read(scope, keys, ids, vectors)
+        waiting = self._reader.pending(scope, pending[0], int(fence or 0), ids) if pending else []
+        return Memories(records, waiting)
 
     def close(self) -> None:
         """Close the client, if the adapter opened it."""
@@ -171,28 +178,25 @@ class RedisAdapter(RecordAdapter):
             self._owned.close()
 
 
-def _pending_records(
-    scope: Scope, pending: Mapping[bytes, bytes], fence: int, ids: set[bytes]
-) -> list[Record]:
-    entries = [decode_entry(scope, turn_id.decode(), stored.decode()) for turn_id, stored in pending.items()]
-    return [
-        record
-        for entry in entries
-        if entry.generation >= fence and entry.turn.at
-        for record in message_records(entry.turn_id, scope, entry.turn, to_millis(entry.turn.at))
-        if record.id.encode() not in ids
-    ]
-
-
 def _ids_and_vectors(records: Sequence[Record]) -> list[str | bytes]:
     return [part for record in records for part in (record.id, pack_vector(record))]
+
+
+def _client(client: redis.Redis | None, url: str | None, timeout: float) -> redis.Redis:
+    if client is not None and url is None:
+        return _checked_client(client)
+    if url is None or client is not None:
+        raise SettingsError("give RedisAdapter exactly one of client and url")
+    try:
+        return connect_for_handler(url, timeout)
+    except ValueError:
+        # without the address: it may hold a password
+        raise SettingsError(
+            "url is no address of Redis: write redis://host:6379/0, rediss://… or unix://…"
+        ) from None
 
 
 def _checked_client(client: redis.Redis) -> redis.Redis:
     if client.connection_pool.connection_kwargs.get("decode_responses"):
         raise SettingsError("RedisAdapter needs a client without decode_responses: it reads vectors as bytes")
     return client
-
-
-def _script(name: str) -> str:
-    return (Path(__file__).parent / f"redis_{name}.lua").read_text(encoding="utf-8")

@@ -8,18 +8,19 @@ r"""The contract's score, vectorised.
 - recency: :math:`0.5^{age / 30\,days}`, age never below 0;
 - importance: the record's own, 0 where unset.
 
-Source: the adapters' page and the reference implementation (`docs/contract.md`).
+Source: the memory adapters' page of TanStack AI ("How `inMemory()` and `redis()` score") and its implementation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from afterturn.model import Hit, ScoreParts
-from afterturn.ranking.words import tokens
+from afterturn.ranking.words import query_tokens, text_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -79,16 +80,17 @@ def rank(
         + RECENCY_WEIGHT * recency
         + IMPORTANCE_WEIGHT * importance
     )
-    kept = [i for i in range(len(live)) if scores[i] >= min_score]
-    kept.sort(key=lambda i: (-scores[i], -live[i].created_at, live[i].id))
+    values: list[float] = scores.tolist()
+    kept = [i for i, value in enumerate(values) if value >= min_score]
+    best = nsmallest(top_k, kept, key=lambda i: (-values[i], -live[i].created_at, live[i].id))
     return [
         Hit(
             record=live[i],
-            score=float(scores[i]),
+            score=values[i],
             parts=ScoreParts(float(semantic[i]), float(lexical[i]), float(recency[i]), float(importance[i])),
             pending=live[i].id in pending,
         )
-        for i in kept[:top_k]
+        for i in best
     ]
 
 
@@ -102,26 +104,26 @@ def _cosines(records: Sequence[Record], query: Query) -> NDArray[np.float64]:
     if query.vector is None:
         return cosines
     vector = np.asarray(query.vector, dtype=np.float64)
-    norm = float(np.linalg.norm(vector))
-    rows = [i for i, record in enumerate(records) if _comparable(record, query, len(vector))]
-    if not rows or norm == 0.0:
+    rows = [i for i, record in enumerate(records) if _comparable(record, query, vector.shape)]
+    if not rows:
         return cosines
-    matrix = np.stack([np.asarray(records[i].embedding, dtype=np.float64) for i in rows])
-    norms = np.linalg.norm(matrix, axis=1)
-    dots = matrix @ vector
-    cosines[rows] = np.divide(dots, norms * norm, out=np.zeros(len(rows)), where=norms > 0)
+    matrix = np.array([records[i].embedding for i in rows], dtype=np.float64)
+    # a zero vector divides by zero, and one too long for its norm overflows: neither says anything, so both give 0
+    with np.errstate(all="ignore"):
+        quotients = (matrix @ vector) / (np.linalg.norm(matrix, axis=1) * np.linalg.norm(vector))
+    cosines[rows] = np.where(np.isfinite(quotients), quotients, 0.0)
     return cosines
 
 
-def _comparable(record: Record, query: Query, length: int) -> bool:
-    if record.embedding is None or len(record.embedding) != length:
+def _comparable(record: Record, query: Query, shape: tuple[int, ...]) -> bool:
+    if record.embedding is None or record.embedding.shape != shape:
         return False
     # the reference implementation stores no model's name, so there the length alone decides
     return record.embedding_model is None or query.model is None or record.embedding_model == query.model
 
 
 def _overlaps(records: Sequence[Record], text: str) -> NDArray[np.float64]:
-    asked = tokens(text)
+    asked = query_tokens(text)
     if not asked:
         return np.zeros(len(records))
-    return np.array([len(asked & tokens(record.text)) / len(asked) for record in records])
+    return np.array([len(asked & text_tokens(record.text)) / len(asked) for record in records])

@@ -1,41 +1,81 @@
 """Word tokens of any script.
 
-ASCII text gives the tokens of the reference implementation (runs of letters, digits and `_`, lower-cased). In
-scripts that are written without spaces a run is no word, so it gives its overlapping pairs of characters: a pair
-of the query matches wherever it stands inside a run.
+ASCII text gives the tokens of the reference implementation: runs of letters, digits and `_`, lower-cased. In
+scripts that are written without spaces a run is no word, so it is matched by its overlapping pairs of characters,
+wherever they stand inside a run.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from functools import lru_cache
 from typing import Final
 
-# letters and digits with the marks that belong to them: `\w` alone would split a word at an Indic vowel sign
-_MARKS: Final = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a51\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d\u0dca-\u0ddf\u200c\u200d"
-_WORD: Final = re.compile(rf"\w[\w{_MARKS}]*")
+_ASCII_WORD: Final = re.compile(r"[0-9a-z_]+")
+_FROM_FIRST_LETTER: Final = re.compile(r"\w.*", re.DOTALL)
 _SPACELESS: Final = re.compile(
-    "["
+    "(["
     "\u0e00-\u0eff"  # Thai, Lao
-    "\u1000-\u109f"  # Myanmar
+    "\u1000-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f"  # Myanmar
     "\u1780-\u17ff"  # Khmer
+    "\u1950-\u19df\u1a20-\u1aad"  # Tai Le, New Tai Lue, Tai Tham
+    "\u1b00-\u1b7f\ua980-\ua9df"  # Balinese, Javanese
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese kana
+    "\u3100-\u312f\u31a0-\u31bf"  # Bopomofo
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
-    "]+"
+    "]+)"
 )
+_ZERO_WIDTH_SPACE: Final = "\u200b"
 
 
-def tokens(text: str) -> set[str]:
-    """The distinct lower-cased tokens of a text."""
-    lowered = text.lower()
-    if lowered.isascii():
-        return set(_WORD.findall(lowered))
+def query_tokens(text: str) -> set[str]:
+    """The distinct tokens of a query: words, and the pairs of characters of runs without spaces.
+
+    A run of one character is a token by itself.
+    """
+    return _tokens(text, singles=False)
+
+
+def text_tokens(text: str) -> set[str]:
+    """The distinct tokens that a remembered text answers to: a query's, and each character of a run as well."""
+    return _tokens(text, singles=True)
+
+
+def _tokens(text: str, *, singles: bool) -> set[str]:
+    if text.isascii():
+        return set(_ASCII_WORD.findall(text.lower()))
     found: set[str] = set()
-    rest = _SPACELESS.sub(lambda run: _add_pairs(found, run.group()), lowered)
-    return found.union(_WORD.findall(rest))
+    for word in _words(unicodedata.normalize("NFKC", text.casefold())):
+        # split by a capturing group: words at the even places, runs at the odd ones
+        parts = _SPACELESS.split(word)
+        found.update(parts[::2])
+        for run in parts[1::2]:
+            found.update(_run_tokens(run, singles=singles))
+    return found - {""}
 
 
-def _add_pairs(found: set[str], run: str) -> str:
-    found.update(run[i : i + 2] for i in range(len(run) - 1))
-    if len(run) == 1:
-        found.add(run)
-    return " "
+def _words(text: str) -> list[str]:
+    table = {ord(character): _replacement(character) for character in set(text)}
+    candidates = text.translate(table).split()
+    return [match.group() for match in map(_FROM_FIRST_LETTER.search, candidates) if match]
+
+
+@lru_cache(maxsize=4096)
+def _replacement(character: str) -> str:
+    """What stands for a character while words are split: itself, a space, or nothing.
+
+    Combining marks belong to the word before them: `\\w` alone would split a word at an Indic vowel sign. What is
+    invisible (joiners, direction marks, variation selectors) makes no difference to a reader and none here.
+    """
+    category = unicodedata.category(character)
+    if character == _ZERO_WIDTH_SPACE:
+        return " "
+    if category == "Cf" or "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
+        return ""
+    return character if character.isalnum() or character == "_" or category in {"Mn", "Mc"} else " "
+
+
+def _run_tokens(run: str, *, singles: bool) -> set[str]:
+    pairs = {run[start : start + 2] for start in range(len(run) - 1)}
+    return pairs | set(run) if singles or len(run) == 1 else pairs
