@@ -68,9 +68,13 @@ def publishing_app(broker_url: str, timeout: float) -> Celery:
 
 def _import_what_publishing_needs(app: Celery) -> None:
     """Before any thread starts: a process that forks in the middle of an import leaves its child half a module."""
-    _ = app.amqp
+    from celery import Celery
+
     with app.connection_for_write() as connection:
         connection.get_transport_cls()
+    # Celery imports most of itself with the first task sent; this one goes nowhere
+    with Celery(broker="memory://", set_as_current=False) as rehearsal:
+        rehearsal.send_task("afterturn.rehearsal", ignore_result=True)
 
 
 def publish_wakes(app: Celery, queue_prefix: str, wakes: Sequence[Wake]) -> None:
