@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from afterturn import Scope, Turn
+from afterturn import MemoryKind, Scope, Turn
 from afterturn.adapters.in_memory import InMemoryAdapter
 from afterturn.settings import load_settings
 from afterturn.testing import AdapterContract
@@ -46,9 +46,7 @@ def test_a_save_touches_its_own_scope_only() -> None:
     """The reference sweeps every record of every scope on each save."""
     adapter = InMemoryAdapter()
     adapter.save(Scope("other"), Turn(user="a heron"))
-    others = adapter._scopes[("other", None, None)]
-    before = dict(others)
-    adapter._scopes[("other", None, None)] = _Untouchable(before)
+    adapter._scopes[("other", None, None)] = _Untouchable(adapter._scopes[("other", None, None)])
     adapter.save(SCOPE, Turn(user="a walnut"))
 
 
@@ -60,7 +58,9 @@ class _Untouchable(dict):  # type: ignore[type-arg]
 
 
 def test_settings_give_the_common_options() -> None:
-    settings = load_settings(adapter="in_memory", top_k=1, min_score=0.0, kinds={"message"}, extract="none")
+    settings = load_settings(
+        adapter="in_memory", top_k=1, min_score=0.0, kinds={MemoryKind.MESSAGE}, extract="none"
+    )
     adapter = InMemoryAdapter.from_settings(settings, None)
     adapter.save(SCOPE, Turn(user="a heron", assistant="a walnut"))
     assert len(adapter.recall(SCOPE, "heron").fragments or ()) == 1

@@ -52,7 +52,8 @@ def _tokens(text: str, *, singles: bool) -> set[str]:
         found.update(parts[::2])
         for run in parts[1::2]:
             found.update(_run_tokens(run, singles=singles))
-    return found - {""}
+    # a mark that has lost its letter says nothing
+    return {token for token in found if _FROM_FIRST_LETTER.search(token)}
 
 
 def _words(text: str) -> list[str]:

@@ -1,5 +1,7 @@
 """The adapter contract as one class of tests; a subclass gives the adapter."""
 
+# ruff: noqa: S101 - assertions are what this module is for
+
 from __future__ import annotations
 
 import time
@@ -20,7 +22,28 @@ if TYPE_CHECKING:
     from afterturn.model import RecallResult
 
 HOSTILE_VALUES: Final = (
-    *(":", "_", "\\", "*", "?", "[", "]", "{", "}", "{}", "}{", " ", "  ", "\n", "\t", "%", "/", "..", "#", "-"),
+    *(
+        ":",
+        "_",
+        "\\",
+        "*",
+        "?",
+        "[",
+        "]",
+        "{",
+        "}",
+        "{}",
+        "}{",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "%",
+        "/",
+        "..",
+        "#",
+        "-",
+    ),
     *("a:b", "a\\:b", "a_b", "a*", "a?", "[a-z]", "{a}", "{a}b", "a b", " a", "a ", "a", "A", "null", "None"),
     *("\U0001f9e0", "\U0001f469\u200d\U0001f52c", "\u05d0\u05d1\u05d2", "\u202ea", "\u00e9", "e\u0301"),
     *("x" * 500, "x" * 499 + "y"),
@@ -175,13 +198,13 @@ class AdapterContract:
 
     @pytest.mark.parametrize("side", ["user", "assistant"])
     def test_an_empty_side_makes_no_memory(self, adapter: Adapter, side: str) -> None:
-        scope = _new_scope()
-        adapter.save(scope, Turn(**{side: "A heron stood in the river."}))
+        scope, text = _new_scope(), "A heron stood in the river."
+        adapter.save(scope, Turn(user=text) if side == "user" else Turn(assistant=text))
         self._surfaced(adapter, scope, "heron")
         texts = self._settled_texts(adapter, scope)
-        assert all(text.strip() for text in texts)
+        assert all(kept.strip() for kept in texts)
         if adapter.capabilities.records:
-            assert texts == ["A heron stood in the river."]
+            assert texts == [text]
 
     def test_inspect_gives_a_time_and_data(self, adapter: Adapter) -> None:
         inspecting = _declaring(adapter, "inspect")
