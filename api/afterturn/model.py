@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
 from afterturn.errors import ScopeError, TurnError, ValidationError
@@ -168,7 +169,7 @@ class Turn:
         check_aware("at", self.at, TurnError)
         object.__setattr__(self, "user", clean_text(self.user))
         object.__setattr__(self, "assistant", clean_text(self.assistant))
-        object.__setattr__(self, "metadata", _checked_metadata(self.metadata))
+        object.__setattr__(self, "metadata", _checked_metadata(self.metadata, TurnError))
 
     def sides(self) -> list[tuple[Role, str]]:
         """The texts that are not empty, user first."""
@@ -199,21 +200,41 @@ def check_aware(name: str, value: object, error: type[ValidationError]) -> None:
         raise error(f"{name} has no time zone: use datetime.now(UTC) or attach a tzinfo")
 
 
-def _checked_metadata(metadata: object) -> Mapping[str, Any] | None:
+def _checked_metadata(metadata: object, error: type[ValidationError]) -> Mapping[str, Any] | None:
     if metadata is None:
         return None
     if not isinstance(metadata, dict):
-        raise TurnError(f"metadata must be a dict, not {type(metadata).__name__}")
-    cleaned = clean_tree(metadata)
+        raise error(f"metadata must be a dict, not {type(metadata).__name__}")
     try:
+        cleaned = clean_tree(metadata)
         length = len(json.dumps(cleaned, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TurnError(f"metadata is not JSON ({type(error).__name__})") from None
+    except (TypeError, ValueError, RecursionError) as cause:
+        raise error(f"metadata is not JSON ({type(cause).__name__})") from None
     if length > METADATA_LIMIT:
-        raise TurnError(f"metadata has {length} characters of JSON; the limit is {METADATA_LIMIT}")
-    if not all(isinstance(key, str) for key in metadata):
-        raise TurnError("metadata has a key that is not a string")
+        raise error(f"metadata has {length} characters of JSON; the limit is {METADATA_LIMIT}")
+    if not _has_string_keys(cleaned):
+        raise error("metadata has a key that is not a string")
     return dict(cleaned)
+
+
+def _has_string_keys(tree: object) -> bool:
+    if isinstance(tree, list):
+        return all(map(_has_string_keys, tree))
+    if isinstance(tree, dict):
+        return all(isinstance(key, str) for key in tree) and all(map(_has_string_keys, tree.values()))
+    return True
+
+
+def _checked_importance(importance: object) -> float | None:
+    if importance is None:
+        return None
+    wanted = "a fact's importance must be a number from 0 to 1"
+    # Real, for numpy's numbers too; a bool is one, and means something else
+    if not isinstance(importance, Real) or isinstance(importance, bool):
+        raise ValidationError(f"{wanted}, not {type(importance).__name__}")
+    if not 0 <= float(importance) <= 1:
+        raise ValidationError(f"{wanted}, not {importance}")
+    return float(importance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +267,8 @@ class ExtractedFact:
     """Something worth remembering that a turn says, as an extractor returns it.
 
     Raises:
-        ValidationError: the text is empty, the kind unknown, or the importance outside 0 to 1.
+        ValidationError: the text is empty, the kind unknown, the importance no number from 0 to 1, `expires_at`
+            naive, or the metadata not JSON or too long.
     """
 
     text: str
@@ -264,8 +286,8 @@ class ExtractedFact:
         except ValueError:
             known = ", ".join(MemoryKind)
             raise ValidationError(f"a fact's kind must be one of {known}") from None
-        if self.importance is not None and not 0 <= self.importance <= 1:
-            raise ValidationError(f"a fact's importance must lie between 0 and 1, not {self.importance}")
+        object.__setattr__(self, "importance", _checked_importance(self.importance))
+        object.__setattr__(self, "metadata", _checked_metadata(self.metadata, ValidationError))
         check_aware("expires_at", self.expires_at, ValidationError)
 
 

@@ -76,7 +76,7 @@ def test_null_stands_for_an_unset_value() -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ([BASE], "must be an object, not list"),
+        ([[BASE]], "must be an object, not list"),
         ({"user_id": "u", "user": "x"}, "thread_id is missing"),
         ({"thread_id": "t", "user": "x"}, "user_id is missing (null where the thread has no user)"),
         ({**BASE, "thread_id": "", "user": "x"}, "thread_id is empty: give the id of the conversation"),
@@ -164,12 +164,18 @@ def test_a_file_may_be_one_array() -> None:
     ]
 
 
-@pytest.mark.parametrize("tail", [b"", b",", b" x]", b'{"user"', b"\xff"])
+@pytest.mark.parametrize("tail", [b"", b",", b" x]", b'{"user"'])
 def test_a_broken_array_gives_what_stands_before_the_break(tail: bytes) -> None:
     found = read_bytes(b"[" + json.dumps({**BASE, "user": "x"}).encode() + tail)
     assert isinstance(found[0], ImportedTurn)
     assert isinstance(found[-1], BadItem)
     assert found[-1].reason.endswith("nothing after it was read")
+
+
+def test_an_array_that_is_not_utf_8_says_so() -> None:
+    found = read_bytes(b"[" + json.dumps({**BASE, "user": "x"}).encode() + b"\xff")
+    assert isinstance(found[-1], BadItem)
+    assert found[-1].reason == "is not UTF-8; nothing after it was read"
 
 
 @given(st.lists(st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=8), st.booleans())
@@ -204,7 +210,7 @@ def test_content_may_be_text_parts_or_absent() -> None:
         {"type": "image_url", "image_url": {"url": "x"}},
         {"type": "input_text", "text": "two"},
     ]
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": parts},
         {"role": "assistant", "content": None, "tool_calls": []},
         {"role": "assistant", "content": "done"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import threading
-from typing import Self
+from typing import Any, Self
 
 import redis
 
@@ -22,8 +22,9 @@ class Monitor:
         self._listening = threading.Event()
 
     def _run(self) -> None:
+        opened: Any = self._client  # redis-py leaves monitor() untyped
         try:
-            with self._client.monitor() as monitor:
+            with opened.monitor() as monitor:
                 self._listening.set()
                 for command in monitor.listen():
                     self._commands.append(command["command"])

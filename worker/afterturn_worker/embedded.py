@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import redis
 
+from afterturn.connections import connect_for_handler
 from afterturn.errors import MissingExtra, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class EmbeddedStore:
                 start_new_session=True,
             )
         deadline = time.monotonic() + START_TIMEOUT
-        with redis.Redis(host=HOST, port=self.port, socket_timeout=1, retry=None) as client:
+        with connect_for_handler(self.url, timeout=1.0) as client:
             while not _answers(client):
                 if self.process.poll() is not None or time.monotonic() > deadline:
                     self.stop()
