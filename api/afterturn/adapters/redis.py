@@ -143,8 +143,8 @@ class RedisAdapter(RecordAdapter):
         )
 
     def _set(self, pipeline: redis.client.Pipeline, record: Record) -> None:
-        # one later: a record that expires now is still live
-        expiry = None if record.expires_at is None else record.expires_at + 1
+        # one later: a record that expires now is still live; above 0: Redis refuses times before its epoch
+        expiry = None if record.expires_at is None else max(1, record.expires_at + 1)
         stored = record_to_json(record, with_embedding=self._in_records)
         pipeline.set(record_key(self._prefix, record.id), stored, pxat=expiry)
 

@@ -66,6 +66,7 @@ class RecordReader:
         self._prefix = prefix
         self._sweep_script = load_adapter_script(client, "sweep")
         self._warned: set[str] = set()
+        self._sweep_refused = False
 
     def read(
         self, scope: Scope, keys: ScopeKeys, ids: Collection[bytes], vectors: Mapping[bytes, bytes]
@@ -139,16 +140,28 @@ class RecordReader:
         if name in self._warned or len(self._warned) >= WARNING_LIMIT:
             return
         self._warned.add(name)
-        logger.warning("afterturn.malformed_record: %s %s", name, what)
+        logger.warning(
+            "afterturn.malformed_record: %s %s", name, what, extra={"action": "malformed_record", "id": name}
+        )
 
     def _sweep(self, keys: ScopeKeys, dead: Mapping[bytes, bytes]) -> None:
         items = list(dead.items())
-        for start in range(0, len(items), CHUNK):
-            chunk = items[start : start + CHUNK]
-            record_keys = [self._record_key(record_id) for record_id, _ in chunk]
-            try:
+        try:
+            for start in range(0, len(items), CHUNK):
+                chunk = items[start : start + CHUNK]
+                record_keys = [self._record_key(record_id) for record_id, _ in chunk]
                 self._sweep_script(keys=[keys.index, keys.vectors, *record_keys], args=sum(chunk, ()))
-            except redis.ResponseError as error:
-                # a replica, or a user without write access, can still answer: somebody else will sweep
-                self._warn(b"sweep", f"was refused ({type(error).__name__}); recall goes on")
-                return
+        except redis.ResponseError as error:
+            # a replica, or a user without write access, can still answer: somebody else will sweep
+            self._warn_of_refusal(error)
+
+    def _warn_of_refusal(self, error: redis.ResponseError) -> None:
+        if self._sweep_refused:
+            return
+        self._sweep_refused = True
+        name = type(error).__name__
+        logger.warning(
+            "afterturn.sweep_refused: Redis let no expired record be removed (%s); recall goes on without",
+            name,
+            extra={"action": "sweep_refused"},
+        )
