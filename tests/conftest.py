@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 import redis
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytest.register_assert_rewrite("afterturn.testing", "tests.support")
+
+# a first example pays for lazy imports, and a shared machine is slow at times: neither is a fault
+hypothesis.settings.register_profile("afterturn", deadline=None)
+hypothesis.settings.load_profile("afterturn")
 
 for name in list(os.environ):
     if name.startswith(("AFTERTURN_", "HINDSIGHT_", "MEM0_", "HONCHO_")) or name == "REDIS_URL":

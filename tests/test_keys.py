@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from itertools import count
 
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from afterturn import Scope
-from afterturn.keys import JournalKeys, ScopeKeys, cluster_slot, index_key, record_key
+from afterturn.keys import JournalKeys, ScopeKeys, cluster_slot, index_key, record_key, slot_tag
 from afterturn.testing.contract import HOSTILE_VALUES
 
 # few characters, and those that mean something, so that near misses are common
@@ -96,3 +97,11 @@ def test_the_index_key_is_the_contracts(scope: Scope, key: str) -> None:
 
 def test_the_record_key_is_the_contracts() -> None:
     assert record_key("tanstack-ai:memory", "7") == "tanstack-ai:memory:record:7"
+
+
+@pytest.mark.parametrize("slot", [0, 1, 8191, 16_383])
+def test_a_slot_that_no_braces_can_name_is_named_by_its_smallest_number(slot: int) -> None:
+    key = next(key for key in (f"{number}}}" for number in count()) if cluster_slot(key) == slot)
+    tag = slot_tag(key)
+    assert cluster_slot(tag) == slot
+    assert not any(cluster_slot(str(smaller)) == slot for smaller in range(int(tag)))

@@ -7,6 +7,7 @@ the index key's own cluster slot, so that one script can change all of it.
 from __future__ import annotations
 
 import re
+from binascii import crc_hqx
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -135,9 +136,17 @@ def cluster_slot(key: str) -> int:
     return int(key_slot(key.encode(), _CLUSTER_SLOTS))
 
 
-@lru_cache(maxsize=1024)
 def _number_in_slot(slot: int) -> str:
+    return _smallest_numbers()[slot]
+
+
+@lru_cache(maxsize=1)
+def _smallest_numbers() -> dict[int, str]:
+    """The smallest number in each slot; made at once, since a search for one slot takes as long."""
+    found: dict[int, str] = {}
     number = 0
-    while cluster_slot(str(number)) != slot:
+    while len(found) < _CLUSTER_SLOTS:
+        # the CRC of the Redis Cluster specification (XMODEM); a number has no hash tag
+        found.setdefault(crc_hqx(b"%d" % number, 0) % _CLUSTER_SLOTS, str(number))
         number += 1
-    return str(number)
+    return found

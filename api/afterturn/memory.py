@@ -183,6 +183,7 @@ class Memory:
         """Connect and load what the first calls would otherwise wait for; at most `timeout` seconds a part.
 
         Raises:
+            StoreUnavailable, BrokerUnavailable: one of them cannot be reached.
             EmbedderUnavailable: the query embedder was not ready in time.
         """
         self._pipeline.warm_up()

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
+from afterturn.errors import BrokerUnavailable
 from afterturn.ids import task_id
 from afterturn.journal.stages import STEPS
 from afterturn.queues import queue_name
@@ -140,10 +141,16 @@ class Publisher:
         """Connect now rather than with the first turn.
 
         Raises:
-            kombu.exceptions.OperationalError: the broker cannot be reached.
+            BrokerUnavailable: the broker cannot be reached.
         """
-        with self._app.producer_pool.acquire(block=True) as producer:
-            _ = producer.channel
+        from kombu.exceptions import OperationalError
+
+        try:
+            with self._app.producer_pool.acquire(block=True) as producer:
+                connection: Any = producer.connection  # celery-types wants whole seconds
+                connection.ensure_connection(max_retries=1, timeout=self._timeout)
+        except OperationalError as error:
+            raise BrokerUnavailable(f"the broker cannot be reached ({type(error).__name__})") from None
 
     def close(self, timeout: float) -> bool:
         """Publish what waits, for at most `timeout` seconds; False if something was left to the sweeper."""

@@ -50,7 +50,13 @@ class QueuedPipeline:
         return self._journal.status(turn_id)
 
     def warm_up(self) -> None:
-        """Connect to the broker now."""
+        """Connect to the journal and the broker now.
+
+        Raises:
+            StoreUnavailable: the journal did not answer within `save_timeout`.
+            BrokerUnavailable: the broker cannot be reached.
+        """
+        self._journal.connect()
         self._publisher.warm_up()
 
     def close(self, timeout: float) -> bool:

@@ -130,7 +130,7 @@ class Settings(BaseSettings):
         0.2, description="Seconds that `recall` may wait for the embedder, and for the store."
     )
     publish_timeout: Seconds = Field(
-        0.05, description="Seconds for one socket operation of the background publisher."
+        1.0, description="Seconds for one socket operation of the background publisher."
     )
     text_limit: int = Field(100_000, ge=1, description="Longer texts are stored cut, in characters.")
 

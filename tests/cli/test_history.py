@@ -191,6 +191,20 @@ def test_an_element_longer_than_a_chunk_is_read_whole() -> None:
         assert [one.value for one in found if isinstance(one, Item)] == values
 
 
+@pytest.mark.parametrize("separators", [(",", ":"), (",\n ", ": ")])
+def test_an_array_much_longer_than_a_chunk_is_read_to_its_end(separators: tuple[str, str]) -> None:
+    values = [{"number": number, "text": "x" * (number % 977)} for number in range(3000)]
+    values.insert(1500, {"number": -1, "text": "y" * CHUNK * 20})
+    data = json.dumps(values, separators=separators).encode()
+    assert [one.value for one in read_items(io.BytesIO(data)) if isinstance(one, Item)] == values
+
+
+def test_a_first_line_longer_than_a_chunk_is_one_line() -> None:
+    lines = [json.dumps({"text": "x" * CHUNK * 2}), json.dumps({"text": "y"})]
+    found = list(read_items(io.BytesIO("\n".join(lines).encode())))
+    assert [one.place for one in found if isinstance(one, Item)] == ["line 1", "line 2"]
+
+
 def test_users_and_assistants_are_paired_in_order() -> None:
     assert pairs(said("system", "user", "assistant", "user", "assistant")) == [("u2", "a3"), ("u4", "a5")]
 
@@ -205,7 +219,7 @@ def test_a_greeting_and_an_unanswered_question_are_turns_of_one_side() -> None:
 
 
 def test_content_may_be_text_parts_or_absent() -> None:
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"type": "text", "text": "one"},
         {"type": "image_url", "image_url": {"url": "x"}},
         {"type": "input_text", "text": "two"},

@@ -19,6 +19,7 @@ import redis
 
 from afterturn import (
     AsyncMemory,
+    BrokerUnavailable,
     Memory,
     QueryError,
     Scope,
@@ -173,6 +174,20 @@ def test_a_broker_that_is_away_costs_the_handler_nothing(store: EmbeddedStore, p
     states = {memory.save(ALICE, HELLO).state for _ in range(50)}
     memory.close(timeout=10)
     assert states == {TurnState.QUEUED}
+
+
+def test_warming_up_says_what_can_not_be_reached(store: EmbeddedStore, prefix: str) -> None:
+    away = closed_url().replace("http", "redis")
+    with (
+        Memory(load_settings(redis_url=away, embedder="none")) as memory,
+        pytest.raises(StoreUnavailable, match="Redis did not answer in time to connect"),
+    ):
+        memory.warm_up()
+    with (
+        Memory(load_settings(redis_url=store.url, broker_url=away, prefix=prefix, embedder="none")) as memory,
+        pytest.raises(BrokerUnavailable, match="the broker cannot be reached"),
+    ):
+        memory.warm_up()
 
 
 def test_a_forked_process_publishes_its_own_turns(

@@ -248,6 +248,12 @@ def test_an_absolute_date_stands_alone() -> None:
     assert fact.text == "The user moved to Rome in May 2024."
 
 
+@pytest.mark.parametrize("said", ["I run every Sunday along the canal.", "I play chess on Sundays."])
+def test_a_habit_is_no_date(said: str) -> None:
+    [fact] = facts(said, at=datetime(2026, 12, 1, tzinfo=UTC))
+    assert "said on" not in fact.text
+
+
 @given(
     st.lists(
         st.sampled_from([*(case[0] for case in STATED), *NOT_FACTS, "'", '"', "\n", "?", ":", "I ", "my "]),

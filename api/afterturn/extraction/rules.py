@@ -59,6 +59,7 @@ _IRREALIS: Final = re.compile(
     r"(?:if|suppose|supposing|imagine|pretend|let's say|say|what if|when|once|as if|as soon as)\b"
 )
 _RELATIVE_TIME: Final = re.compile(rf"\b{lex.RELATIVE_TIME}\b")
+_HABIT: Final = re.compile(rf"\b{lex.HABIT}\b")
 _NOT_A_NAME: Final = re.compile(
     rf"(?:{lex.NATIONALITY}|{lex.DIET}|{lex.WEEKDAY}|{lex.MONTH}|{lex.TRAIT}|christian|muslim|jewish|buddhist|hindu|catholic|"
     r"sorry|fine|ok|okay|back|here|later|tomorrow|maybe|crazy|old|happy|sad|tired|good|great|done|ready|sure|new|not)\b"
@@ -148,6 +149,7 @@ def _introduced(clause: str, plain: str) -> ExtractedFact | None:
 def _fact(
     text: str, slot: str, importance: float, at: datetime | None, kind: MemoryKind = MemoryKind.FACT
 ) -> ExtractedFact:
-    if at is not None and _RELATIVE_TIME.search(text.lower()):
+    # "every Sunday" needs no day that it counts from
+    if at is not None and _RELATIVE_TIME.search(_HABIT.sub("", text.lower())):
         text = f"{text.removesuffix('.')} (said on {WEEKDAYS[at.weekday()]} {at.date().isoformat()})."
     return ExtractedFact(text, kind, importance, {"extractor": EXTRACTOR, "slot": slot})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -16,7 +17,7 @@ CHUNK: Final = 1 << 16
 ELEMENT_LIMIT: Final = 1 << 27
 """Longest element of an array, in characters; past it the file is taken to be broken."""
 BOM: Final = codecs.BOM_UTF8
-WHITESPACE: Final = " \t\r\n"
+WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,15 @@ Found: TypeAlias = Item | BadItem
 
 def read_items(file: BinaryIO) -> Iterator[Found]:
     """The values of a JSON Lines file, or the elements of a file that is one JSON array."""
-    first, number = file.readline().removeprefix(BOM), 1
+    # no more than a chunk: an array without line breaks is one line
+    first, number = file.readline(CHUNK).removeprefix(BOM), 1
     while first and not first.strip():
-        first, number = file.readline(), number + 1
+        first, number = file.readline(CHUNK), number + 1
     if first.lstrip().startswith(b"["):
         yield from _elements(file, first)
     else:
-        yield from _lines([first], number)
+        rest = b"" if first.endswith(b"\n") else file.readline()
+        yield from _lines([first + rest], number)
         yield from _lines(file, number + 1)
 
 
@@ -69,57 +72,77 @@ def _line(place: str, line: bytes) -> Found:
 
 
 class _Window:
-    """The part of a text that has been read and not yet used."""
+    """The part of a text that has been read; used up to `position`."""
 
     def __init__(self, file: BinaryIO, start: bytes) -> None:
         self._file = file
         self._decode = codecs.getincrementaldecoder("utf-8")()
         self._next = start
         self._size = CHUNK
-        self.ended = False
+        self._ended = False
+        self.undecodable = False
         self.text = ""
+        self.position = 0
+
+    @property
+    def unused(self) -> int:
+        """Number of characters that have been read and not used."""
+        return len(self.text) - self.position
 
     def more(self) -> bool:
         """Read on, each time more, so that a long element isn't parsed too often; False at the end."""
-        chunk, self._next = self._next or self._file.read(self._size), b""
-        self._size = min(self._size * 2, ELEMENT_LIMIT)
-        self.ended = not chunk
-        self.text += self._decode.decode(chunk, final=self.ended)
-        return not self.ended
+        if not self._ended:
+            chunk, self._next = self._next or self._file.read(self._size), b""
+            self._size = min(self._size * 2, ELEMENT_LIMIT)
+            self._ended = not chunk
+            self.text, self.position = self.text[self.position :] + self._decoded(chunk), 0
+        return not self._ended
 
-    def skip(self, characters: str) -> str:
-        """Drop leading `characters`; the next one, or nothing at the end."""
-        self.text = self.text.lstrip(characters)
-        while not self.text and self.more():
-            self.text = self.text.lstrip(characters)
-        return self.text[:1]
+    def _decoded(self, chunk: bytes) -> str:
+        """The chunk's text; up to the first byte that isn't UTF-8, which ends the file."""
+        try:
+            return self._decode.decode(chunk, final=self._ended)
+        except UnicodeDecodeError as error:
+            self._ended = self.undecodable = True
+            return error.object[: error.start].decode()
 
-    def drop(self, length: int) -> None:
-        """Drop what has been used."""
-        self.text = self.text[length:]
+    def next_character(self) -> str:
+        """Pass over white space; the character that follows, still unused, or nothing at the end."""
+        while True:
+            self.position = _space_end(self.text, self.position)
+            if self.unused or not self.more():
+                return self.text[self.position : self.position + 1]
+
+    def use_to(self, position: int) -> None:
+        """What stands before `position` has been used."""
+        self.position = position
         self._size = CHUNK
+
+
+def _space_end(text: str, position: int) -> int:
+    found = WHITESPACE.match(text, position)
+    return found.end() if found else position
 
 
 def _elements(file: BinaryIO, start: bytes) -> Iterator[Found]:
     window = _Window(file, start)
     number = 1
     try:
-        window.skip(WHITESPACE)
-        window.drop(1)  # the bracket
-        while window.skip(WHITESPACE) != "]":
+        window.next_character()
+        window.use_to(window.position + 1)  # the bracket
+        while window.next_character() != "]":
             yield Item(f"item {number}", _element(window))
-            _drop_comma(window)
+            _pass_comma(window)
             number += 1
-    except UnicodeDecodeError:
-        yield BadItem(f"item {number}", "is not UTF-8; nothing after it was read")
     except (ValueError, RecursionError) as error:
-        yield BadItem(f"item {number}", f"is not JSON ({type(error).__name__}); nothing after it was read")
+        reason = "UTF-8" if window.undecodable else f"JSON ({type(error).__name__})"
+        yield BadItem(f"item {number}", f"is not {reason}; nothing after it was read")
 
 
-def _drop_comma(window: _Window) -> None:
-    following = window.skip(WHITESPACE)
+def _pass_comma(window: _Window) -> None:
+    following = window.next_character()
     if following == ",":
-        window.drop(1)
+        window.use_to(window.position + 1)
     elif following != "]":
         raise ValueError("neither a comma nor the closing bracket follows an element")
 
@@ -128,13 +151,14 @@ def _element(window: _Window) -> Any:
     decoder = json.JSONDecoder()
     while True:
         try:
-            value, end = decoder.raw_decode(window.text)
+            value, end = decoder.raw_decode(window.text, window.position)
         except json.JSONDecodeError:
             # broken, or not read to its end: only more text can tell
-            if len(window.text) > ELEMENT_LIMIT or not window.more():
+            if window.unused > ELEMENT_LIMIT or not window.more():
                 raise
             continue
-        if end == len(window.text) and window.more():
+        length = end - window.position
+        if length == window.unused and window.more():
             continue  # a number may go on
-        window.drop(end)
+        window.use_to(window.position + length)
         return value

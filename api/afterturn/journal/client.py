@@ -67,6 +67,15 @@ class Journal:
             raise UnknownTurn(f"no turn {turn_id} is known: it was never accepted, or its status has expired")
         return read_status(turn_id, {str(name): str(value) for name, value in fields.items()})
 
+    def connect(self) -> None:
+        """Open a connection and send the script now rather than with the first turn.
+
+        Raises:
+            StoreUnavailable: Redis did not answer in time.
+        """
+        with store_errors("connect"):
+            self._client.script_load(self._accept.script)
+
     def close(self) -> None:
         """Close the client."""
         self._client.close()
