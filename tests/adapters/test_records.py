@@ -170,6 +170,7 @@ def test_optional_fields_may_be_missing_or_null() -> None:
         stored(createdAt=1_772_323_200_000_000_000),
         stored(createdAt=float("inf")),
         stored(importance=float("nan")),
+        stored(metadata={"score": float("nan")}),
         stored(importance="high"),
         stored(embedding="oops"),
         stored(embedding=[[1.0], [2.0]]),

@@ -145,9 +145,21 @@ def test_recency_halves_every_thirty_days_and_the_future_is_now(age: int, recenc
         ([1.0, 0.0], "other"),
         ([math.inf, 0.0], "m"),
         ([math.nan, 0.0], "m"),
+        ([1e-300, 0.0], "m"),
+        ([1e300, 1e300], "m"),
         ([[1.0, 0.0], [1.0, 0.0]], "m"),
     ],
-    ids=["missing", "another-length", "zeros", "another-model", "infinite", "not-a-number", "a-matrix"],
+    ids=[
+        "missing",
+        "another-length",
+        "zeros",
+        "another-model",
+        "infinite",
+        "not-a-number",
+        "too-short-for-its-norm",
+        "too-long-for-its-norm",
+        "a-matrix",
+    ],
 )
 def test_a_vector_that_cannot_be_compared_counts_as_zero(embedding: Any, model: str | None) -> None:
     one = record(embedding=embedding, embedding_model=model)

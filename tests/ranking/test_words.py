@@ -66,6 +66,8 @@ def test_composed_and_decomposed_letters_are_the_same() -> None:
 def test_what_is_invisible_makes_no_difference() -> None:
     assert query_tokens("का\u200dम") == query_tokens("काम")
     assert query_tokens("\u2764\ufe0fhello") == query_tokens("hello")
+    assert query_tokens("1\ufe0f\u20e3 step") == query_tokens("1 step")
+    assert query_tokens("\u845b\U000e0100\u57ce") == query_tokens("\u845b\u57ce")
 
 
 @pytest.mark.parametrize(
