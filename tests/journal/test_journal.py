@@ -201,6 +201,17 @@ def test_a_buried_turn_is_dead_and_its_text_kept_apart(
     assert client.zrange(JournalKeys.of(prefix).dead, 0, -1) == [turn_id]
 
 
+def test_a_task_that_lost_its_lease_takes_no_text_from_the_one_that_holds_the_turn(
+    journal: Journal, work: WorkJournal
+) -> None:
+    accept(journal)
+    (lost,) = claim(work, lease=0.001)
+    (held,) = wait_until(lambda: claim(work))
+    assert not work.bury(lost, "too late")
+    (entry,) = work.entries([held])
+    assert entry is not None
+
+
 def test_an_entry_carries_the_generation_that_it_was_accepted_under(
     journal: Journal, work: WorkJournal, client: redis.Redis, prefix: str
 ) -> None:

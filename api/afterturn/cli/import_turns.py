@@ -24,7 +24,7 @@ FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 2.0
 """Seconds between two tries of a refused turn: doubles from the first to the longest."""
 WINDOW: Final = 64
-"""Turns, the oldest first, whose status is asked for in one round."""
+"""Turns whose status is asked for in one round."""
 SHORTEST_LOOK: Final = 0.02
 LONGEST_LOOK: Final = 0.5
 """Seconds between two rounds while nothing changes."""
@@ -146,13 +146,20 @@ def wait_for_all(
 
 
 def _look(memory: Memory, waiting: deque[str], outcome: Outcome) -> int:
-    """Ask about the oldest of the waiting turns and take out those that have ended; how many that were."""
-    oldest = list(islice(waiting, WINDOW))
-    left = [turn_id for turn_id in oldest if not _ended(memory, turn_id, outcome)]
-    for _ in oldest:
+    """Ask about the first of the waiting turns and take out those that have ended; how many that were.
+
+    Turns end about in the order of their saving, so the rest is asked about again first; unless none ended, since
+    a few that are being retried must not hide all others.
+    """
+    first = list(islice(waiting, WINDOW))
+    left = [turn_id for turn_id in first if not _ended(memory, turn_id, outcome)]
+    for _ in first:
         waiting.popleft()
-    waiting.extendleft(reversed(left))
-    return len(oldest) - len(left)
+    if len(left) < len(first):
+        waiting.extendleft(reversed(left))
+    else:
+        waiting.extend(left)
+    return len(first) - len(left)
 
 
 def _ended(memory: Memory, turn_id: str, outcome: Outcome) -> bool:

@@ -61,7 +61,7 @@ class WorkJournal:
         self._status_ttl_ms = int(status_ttl * 1000)
         self._scripts = {
             name: load_script(client, name)
-            for name in ("claim", "advance", "postpone", "bury", "bury_payload", "settle", "keep_answer")
+            for name in ("claim", "advance", "postpone", "bury", "settle", "keep_answer")
         }
 
     def claim(
@@ -159,14 +159,19 @@ class WorkJournal:
         return bool(moved)
 
     def bury(self, claim: Claim, error: str) -> bool:
-        """Make the turn a dead letter. Its text moves first: a crash in between is repeated after the lease."""
+        """Make the turn a dead letter; False if the lease had ended and another task holds it."""
         keys = self._scope_keys(claim.scope)
         with store_errors("bury a turn"):
-            self._scripts["bury_payload"](
-                keys=[keys.pending, keys.unextracted, keys.dead, keys.answers], args=[claim.turn_id]
-            )
             moved = self._scripts["bury"](
-                keys=[self._keys.due(claim.stage), self._keys.turn(claim.turn_id), self._keys.dead],
+                keys=[
+                    self._keys.due(claim.stage),
+                    self._keys.turn(claim.turn_id),
+                    self._keys.dead,
+                    keys.pending,
+                    keys.unextracted,
+                    keys.dead,
+                    keys.answers,
+                ],
                 args=[claim.turn_id, claim.token, error],
             )
         return bool(moved)
