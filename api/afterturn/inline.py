@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -31,20 +32,30 @@ class InlinePipeline:
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
+        self._start_fresh()
+
+    def _start_fresh(self) -> None:
+        self._pid = os.getpid()
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="afterturn-inline")
         self._lock = threading.Lock()
         self._statuses: OrderedDict[str, TurnStatus] = OrderedDict()
         self._running: set[Future[None]] = set()
 
     def accept(self, turn_id: str, scope: Scope, turn: Turn) -> Accepted:
-        """Hand the turn to the thread, once."""
+        """Hand the turn to the thread, once. A forked process starts a thread of its own."""
+        if self._pid != os.getpid():
+            self._start_fresh()
         with self._lock:
             known = self._statuses.get(turn_id)
             if known is None:
                 self._enter(TurnStatus(turn_id, TurnState.QUEUED), TurnState.QUEUED)
         if known is not None:
             return Accepted(turn_id, known.state)
-        future = self._executor.submit(self._save, turn_id, scope, turn)
+        try:
+            future = self._executor.submit(self._save, turn_id, scope, turn)
+        except RuntimeError:
+            self._move(turn_id, TurnState.REFUSED, error="the memory is closed")
+            return Accepted(turn_id, TurnState.REFUSED, "the memory is closed")
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return Accepted(turn_id, TurnState.QUEUED)

@@ -103,7 +103,7 @@ class Memory:
             scope: whose memory.
             turn: what was said.
             idempotency_key: the caller's own id of the turn, unique within the scope; saving under the same key
-                again changes nothing.
+                again changes nothing, until `status_ttl` after the turn was finished.
 
         Raises:
             ValidationError: an argument has the wrong type.

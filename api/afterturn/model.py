@@ -198,6 +198,10 @@ def check_aware(name: str, value: object, error: type[ValidationError]) -> None:
         raise error(f"{name} must be a datetime, not {type(value).__name__}")
     if value.utcoffset() is None:
         raise error(f"{name} has no time zone: use datetime.now(UTC) or attach a tzinfo")
+    try:
+        value.astimezone(UTC)
+    except OverflowError:
+        raise error(f"{name} lies outside the years 1 to 9999 in UTC") from None
 
 
 def _checked_metadata(metadata: object, error: type[ValidationError]) -> Mapping[str, Any] | None:

@@ -168,9 +168,15 @@ class Publisher:
 
     def _start_thread(self) -> None:
         with self._starting:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="afterturn-publisher", daemon=True)
-                self._thread.start()
+            if self._thread is not None:
+                return
+            thread = threading.Thread(target=self._run, name="afterturn-publisher", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the process has as many threads as it may; the next wake-up tries again
+                logger.warning("afterturn.publish_failed: no thread could be started; the sweeper takes over")
+                return
+            self._thread = thread
 
     def _run(self) -> None:
         while not self._closed:

@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     embedding_dimension: int | None = Field(
         None, ge=1, description="Expected vector length; checked at start."
     )
-    embedding_timeout: Seconds = Field(30.0, description="Seconds for one embedding call in a worker.")
+    embedding_timeout: Seconds = Field(10.0, description="Seconds for one embedding call in a worker.")
 
     # extraction
     extract: str = Field(
@@ -125,7 +125,9 @@ class Settings(BaseSettings):
     extraction_timeout: Seconds = Field(60.0, description="Seconds for one extraction call.")
 
     # bounds of the client
-    save_timeout: Seconds = Field(0.1, description="Seconds that `save` may wait for the journal.")
+    save_timeout: Seconds = Field(
+        0.1, description="Seconds that `save` may wait for one answer of the journal."
+    )
     recall_timeout: Seconds = Field(
         0.2, description="Seconds that `recall` may wait for the embedder, and for the store."
     )

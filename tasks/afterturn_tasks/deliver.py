@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from afterturn.queues import Queue
+from afterturn_tasks.failures import check_receipts
 from afterturn_tasks.single import work_on_one
 
 if TYPE_CHECKING:
@@ -28,5 +29,5 @@ def deliver_turn(work: Work, turn_id: str, task_id: str) -> str:
 
 def _deliver(work: Work, claim: Claim, entry: JournalEntry) -> None:
     receipts = work.adapter.save(entry.scope, entry.turn, turn_id=entry.turn_id)
-    work.journal.settle(entry.scope, entry.turn_id, last=True)
+    check_receipts(receipts)
     work.journal.finish(claim, receipts)

@@ -13,11 +13,17 @@ from uuid import uuid4
 from afterturn.adapters.record_adapter import RecordAdapter
 from afterturn.adapters.records import embed_records, fact_records, message_records
 from afterturn.adapters.redis import RedisAdapter
-from afterturn.errors import AfterturnError, Forgotten, SettingsError
+from afterturn.errors import AfterturnError, Forgotten, SettingsError, TransientError
 from afterturn.journal.stages import QUEUE_STAGES, Stage
 from afterturn.queues import Queue
 from afterturn_tasks.answers import decode_answer
-from afterturn_tasks.failures import bury_exhausted, raise_failures, settle_failure, without_text
+from afterturn_tasks.failures import (
+    check_receipts,
+    claimed_entries,
+    raise_failures,
+    settle_failure,
+    without_text,
+)
 from afterturn_tasks.work import what_was_done, why_idle
 
 if TYPE_CHECKING:
@@ -74,12 +80,8 @@ def embed_turns(work: Work, turn_id: str, task_id: str) -> str:
 
 
 def _jobs(work: Work, claims: Sequence[Claim], errors: list[AfterturnError]) -> list[_Job]:
-    live = bury_exhausted(work.journal, work.settings, claims)
     jobs = []
-    for claim, entry in zip(live, work.journal.entries(live), strict=True):
-        if entry is None:
-            _close_without_payload(work, claim)
-            continue
+    for claim, entry in claimed_entries(work.journal, work.settings, claims):
         try:
             jobs.append(_Job(claim, entry, _records(work, claim, entry)))
         except Exception as error:  # noqa: BLE001 - as in embed_turns
@@ -96,20 +98,19 @@ def _records(work: Work, claim: Claim, entry: JournalEntry) -> list[Record]:
     return fact_records(entry.turn_id, entry.scope, entry.turn, facts, now)
 
 
-def _close_without_payload(work: Work, claim: Claim) -> None:
-    """A turn's text is gone when it was written and settled just before a crash, or erased by a forget."""
-    if work.journal.fence(claim.scope) > 0:
-        work.journal.forget(claim)
-    else:
-        work.journal.finish(claim)
-
-
 def _embedded(work: Work, jobs: list[_Job], errors: list[AfterturnError]) -> list[_Job]:
-    """The jobs with vectors in their records: all in one call, or, where that fails, each in a call of its own."""
+    """The jobs with vectors in their records, all embedded in one call.
+
+    Where that call fails for a reason of the texts' own, each job gets a call of its own, so that one turn costs no
+    other. Where the embedder is away, one call is enough to know it.
+    """
     if work.embedder is None or not jobs:
         return jobs
     try:
         vectored = embed_records([record for job in jobs for record in job.records], work.embedder)
+    except TransientError as error:
+        errors.extend(_settled(work, job.claim, error) for job in jobs)
+        return []
     except Exception as error:  # noqa: BLE001 - as in embed_turns
         if len(jobs) == 1:
             errors.append(_settled(work, jobs[0].claim, error))
@@ -139,7 +140,9 @@ def _commit(work: Work, job: _Job) -> SaveReceipt:
     if work.journal.fence(job.entry.scope) > job.entry.generation:
         raise Forgotten
     receipt = work.adapter.write(job.entry.scope, job.records)
-    work.journal.settle(job.entry.scope, job.entry.turn_id, last=last)
+    check_receipts([receipt])
+    if not last:
+        work.journal.settle(job.entry.scope, job.entry.turn_id)
     return receipt
 
 

@@ -34,7 +34,6 @@ def _extract(work: Work, claim: Claim, entry: JournalEntry) -> None:
         if work.journal.advance(claim, Stage.FACTS):
             work.wake([(Stage.FACTS, entry.turn_id)])
     else:
-        work.journal.settle(entry.scope, entry.turn_id, last=True)
         work.journal.finish(claim)
 
 
@@ -43,5 +42,4 @@ def _facts(work: Work, entry: JournalEntry) -> list[ExtractedFact]:
     if kept is not None:
         return decode_answer(kept)
     facts = list(work.extractor(entry.turn, entry.scope) or []) if work.extractor else []
-    work.journal.keep_answer(entry, encode_answer(facts))
-    return facts
+    return decode_answer(work.journal.keep_answer(entry, encode_answer(facts)))

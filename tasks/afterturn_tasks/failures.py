@@ -14,7 +14,9 @@ from afterturn.errors import AfterturnError, Forgotten, PermanentError, StepFail
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from afterturn.journal.entry import JournalEntry
     from afterturn.journal.work import Claim, WorkJournal
+    from afterturn.model import SaveReceipt
     from afterturn.settings import Settings
 
 logger = logging.getLogger("afterturn")
@@ -59,12 +61,50 @@ def settle_failure(journal: WorkJournal, settings: Settings, claim: Claim, error
         journal.bury(claim, told)
 
 
-def bury_exhausted(journal: WorkJournal, settings: Settings, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims that may be worked on; those started too often without an outcome become dead letters first."""
-    for claim in claims:
-        if claim.attempts > settings.max_attempts:
+def claimed_entries(
+    journal: WorkJournal, settings: Settings, claims: Sequence[Claim]
+) -> list[tuple[Claim, JournalEntry]]:
+    """The claims that are to be worked on, with their turns; the others are closed.
+
+    A turn without text was written just before a crash, or erased by a forget. One that was started too often
+    without an outcome becomes a dead letter before anything else happens to it.
+
+    Raises:
+        StoreUnavailable: the turns could not be read; no start is counted.
+    """
+    try:
+        entries = journal.entries(claims)
+    except TransientError as error:
+        for claim in claims:
+            settle_failure(journal, settings, claim, error)
+        raise
+    live: list[tuple[Claim, JournalEntry]] = []
+    for claim, entry in zip(claims, entries, strict=True):
+        if entry is None:
+            _close_without_text(journal, claim)
+        elif claim.attempts > settings.max_attempts:
             journal.bury(claim, f"{claim.stage}: started {settings.max_attempts} times without an outcome")
-    return [claim for claim in claims if claim.attempts <= settings.max_attempts]
+        else:
+            live.append((claim, entry))
+    return live
+
+
+def _close_without_text(journal: WorkJournal, claim: Claim) -> None:
+    if journal.fence(claim.scope) > claim.generation:
+        journal.forget(claim)
+    else:
+        journal.finish(claim)
+
+
+def check_receipts(receipts: Sequence[SaveReceipt]) -> None:
+    """Refuse a write that an adapter reports as failed instead of raising.
+
+    Raises:
+        StepFailed: without the adapter's words, which may quote the conversation.
+    """
+    failed = sum(not receipt.ok for receipt in receipts)
+    if failed or not receipts:
+        raise StepFailed(f"the adapter reports {failed} of {len(receipts)} writes as failed")
 
 
 def raise_failures(errors: Sequence[AfterturnError], of: int) -> None:

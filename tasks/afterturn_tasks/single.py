@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from afterturn.errors import Forgotten
 from afterturn.journal.stages import QUEUE_STAGES
-from afterturn_tasks.failures import bury_exhausted, raise_failures, settle_failure, without_text
+from afterturn_tasks.failures import claimed_entries, raise_failures, settle_failure, without_text
 from afterturn_tasks.work import what_was_done, why_idle
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ def work_on_one(
     )
     if not claims:
         return why_idle(work.journal, turn_id)
-    for claim in bury_exhausted(work.journal, work.settings, claims):
+    for claim, entry in claimed_entries(work.journal, work.settings, claims):
         try:
-            _do(work, claim, step)
+            _check_fence(work, entry)
+            step(work, claim, entry)
         except Exception as error:  # noqa: BLE001 - whatever it is, the turn is settled first, then it is raised
             told = without_text(error)
             settle_failure(work.journal, work.settings, claim, told)
@@ -52,15 +53,6 @@ def work_on_one(
     return what_was_done(verb, claims)
 
 
-def _do(work: Work, claim: Claim, step: Callable[[Work, Claim, JournalEntry], None]) -> None:
-    (entry,) = work.journal.entries([claim])
-    fence = work.journal.fence(claim.scope)
-    if entry is None:
-        # settled just before a crash, or erased by a forget
-        if fence > 0:
-            raise Forgotten
-        work.journal.finish(claim)
-    elif fence > entry.generation:
+def _check_fence(work: Work, entry: JournalEntry) -> None:
+    if work.journal.fence(entry.scope) > entry.generation:
         raise Forgotten
-    else:
-        step(work, claim, entry)

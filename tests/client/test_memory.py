@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from afterturn import (
     SettingsError,
     StoreUnavailable,
     Turn,
+    TurnError,
     TurnState,
     ValidationError,
     load_settings,
@@ -188,6 +189,19 @@ def test_warming_up_says_what_can_not_be_reached(store: EmbeddedStore, prefix: s
         pytest.raises(BrokerUnavailable, match="the broker cannot be reached"),
     ):
         memory.warm_up()
+
+
+def test_a_time_that_no_store_can_hold_is_refused() -> None:
+    edge = datetime.max.replace(tzinfo=timezone(-timedelta(hours=12)))
+    with pytest.raises(TurnError, match="at lies outside the years 1 to 9999"):
+        Turn(user="hello", at=edge)
+
+
+def test_a_closed_in_process_memory_refuses_and_does_not_raise() -> None:
+    memory = Memory(load_settings(adapter="in_memory", embedder="none"))
+    memory.close()
+    refused = memory.save(ALICE, HELLO)
+    assert (refused.state, refused.error) == (TurnState.REFUSED, "the memory is closed")
 
 
 def test_a_forked_process_publishes_its_own_turns(

@@ -70,7 +70,6 @@ def test_accepting_a_turn_again_keeps_the_first_and_tells_its_state(
 ) -> None:
     turn_id = accept(journal)
     (held,) = claim(work)
-    work.settle(SCOPE, turn_id, last=True)
     work.finish(held)
     assert journal.accept(turn_id, SCOPE, TURN, Stage.EMBED) is TurnState.STORED
     assert claim(work) == []
@@ -142,7 +141,7 @@ def test_advancing_hands_the_turn_to_the_next_stage_with_fresh_attempts(
 ) -> None:
     turn_id = accept(journal)
     (held,) = claim(work)
-    work.settle(SCOPE, turn_id, last=False)
+    work.settle(SCOPE, turn_id)
     assert work.advance(held, Stage.EXTRACT, [SaveReceipt(ok=True, latency_ms=1.5)])
     status = journal.status(turn_id)
     assert (status.state, status.receipts) == (TurnState.EXTRACTING, (SaveReceipt(ok=True, latency_ms=1.5),))
@@ -158,7 +157,6 @@ def test_a_finished_turn_keeps_a_status_that_expires_and_no_text(
 ) -> None:
     turn_id = accept(journal)
     (held,) = claim(work)
-    work.settle(SCOPE, turn_id, last=True)
     work.finish(held)
     status_key = JournalKeys.of(prefix).turn(turn_id)
     assert 0 < client.pttl(status_key) <= 60_000
@@ -208,6 +206,7 @@ def test_a_task_that_lost_its_lease_takes_no_text_from_the_one_that_holds_the_tu
     (lost,) = claim(work, lease=0.001)
     (held,) = wait_until(lambda: claim(work))
     assert not work.bury(lost, "too late")
+    assert not work.finish(lost)
     (entry,) = work.entries([held])
     assert entry is not None
 
@@ -224,22 +223,43 @@ def test_an_entry_carries_the_generation_that_it_was_accepted_under(
 
 
 def test_an_answer_is_kept_until_its_turn_is_settled(journal: Journal, work: WorkJournal) -> None:
-    turn_id = accept(journal)
-    (entry,) = work.entries(claim(work))
+    accept(journal)
+    (held,) = claim(work)
+    (entry,) = work.entries([held])
     assert entry is not None
     assert work.answer(entry) is None
     work.keep_answer(entry, "[1]")
     assert work.answer(entry) == "[1]"
-    work.settle(SCOPE, turn_id, last=True)
+    work.finish(held)
     assert work.answer(entry) is None
 
 
-def test_no_answer_is_kept_for_a_turn_that_was_erased(journal: Journal, work: WorkJournal) -> None:
-    turn_id = accept(journal)
+def test_the_first_answer_counts_and_a_late_one_does_not_replace_it(
+    journal: Journal, work: WorkJournal
+) -> None:
+    accept(journal)
     (entry,) = work.entries(claim(work))
     assert entry is not None
-    work.settle(SCOPE, turn_id, last=True)
-    work.keep_answer(entry, "[1]")
+    assert work.keep_answer(entry, "[1]") == "[1]"
+    assert work.keep_answer(entry, "[]") == "[1]"
+
+
+def test_a_turn_of_which_nothing_is_known_leaves_the_queue(
+    journal: Journal, work: WorkJournal, client: redis.Redis, prefix: str
+) -> None:
+    lost, kept = accept(journal), accept(journal)
+    client.delete(JournalKeys.of(prefix).turn(lost))
+    assert [held.turn_id for held in claim(work)] == [kept]
+    assert client.zscore(JournalKeys.of(prefix).due(Stage.EMBED), lost) is None
+
+
+def test_no_answer_is_kept_for_a_turn_that_was_erased(journal: Journal, work: WorkJournal) -> None:
+    accept(journal)
+    (held,) = claim(work)
+    (entry,) = work.entries([held])
+    assert entry is not None
+    work.finish(held)
+    assert work.keep_answer(entry, "[1]") == "[1]"
     assert work.answer(entry) is None
 
 

@@ -163,7 +163,9 @@ def test_a_model_behind_http_extracts_and_a_failing_one_is_asked_again(
 
 
 def test_a_turn_whose_worker_was_killed_is_stored_once(own_pipeline: Callable[..., Pipeline]) -> None:
-    pipeline = own_pipeline(EXTRACT="tests.support.fakes:wait_for_file", EXTRACT_LEASE="1")
+    pipeline = own_pipeline(
+        EXTRACT="tests.support.fakes:wait_for_file", EXTRACT_LEASE="1", EXTRACTION_TIMEOUT="0.4"
+    )
     embed, extract = pipeline.start(Queue.EMBED, Queue.EXTRACT, TEST_FOLDER=str(pipeline.folder))
     with pipeline.memory() as memory:
         accepted = memory.save(ALICE, Turn(user="hold on"))

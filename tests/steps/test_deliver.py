@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from afterturn import RecallResult, SaveReceipt, Scope, StoreUnavailable, Turn, TurnState
+from afterturn import RecallResult, SaveReceipt, Scope, StepFailed, StoreUnavailable, Turn, TurnState
 from afterturn.adapters.base import Capabilities
 from afterturn.journal.stages import Stage
 from afterturn.keys import ScopeKeys
@@ -27,6 +27,8 @@ class Vendor:
     def save(self, scope: Scope, turn: Turn, *, turn_id: str | None = None) -> list[SaveReceipt]:
         if self._errors:
             raise self._errors.pop(0)
+        if turn.user == "refuse this":
+            return [SaveReceipt(ok=False, error=f"500 while storing {turn.user}")]
         self.saved.append((turn_id, turn.user))
         return [SaveReceipt(ok=True, raw={"text": turn.user})]
 
@@ -65,3 +67,13 @@ def test_a_forgotten_turn_is_not_delivered(bench: Bench) -> None:
     bench.deliver(turn_id)
     assert vendor.saved == []
     assert bench.status(turn_id).state is TurnState.FORGOTTEN
+
+
+def test_a_receipt_that_says_no_is_a_failure_and_its_words_are_kept_out(bench: Bench) -> None:
+    bench = bench.with_parts(adapter=Vendor())
+    turn_id = bench.accept("refuse this", stage=Stage.DELIVER)
+    with pytest.raises(StepFailed, match="1 of 1 writes as failed"):
+        bench.deliver(turn_id)
+    status = bench.status(turn_id)
+    assert status.state is TurnState.QUEUED
+    assert "refuse this" not in str(status)

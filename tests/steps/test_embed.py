@@ -99,6 +99,8 @@ def test_an_embedder_that_is_away_postpones_every_turn_and_raises(bench: Bench) 
     turn_ids = [bench.accept(), bench.accept()]
     with pytest.raises(EmbedderUnavailable, match="2 of 2 turns failed"):
         bench.embed()
+    assert isinstance(bench.work.embedder, CountingEmbedder)
+    assert len(bench.work.embedder.calls) == 1, "one call is enough to know that it is away"
     for turn_id in turn_ids:
         status = bench.status(turn_id)
         assert (status.state, status.error) == (TurnState.QUEUED, "embed: EmbedderUnavailable: away")
@@ -196,6 +198,19 @@ def test_a_turn_accepted_before_a_forget_is_not_written(bench: Bench) -> None:
     assert bench.texts() == []
     assert not list(bench.client.scan_iter(record_key(bench.work.settings.prefix, "*")))
     assert not bench.client.exists(keys.pending)
+
+
+def test_a_turn_stored_after_an_old_forget_ends_as_stored_whatever_crashes(bench: Bench) -> None:
+    bench.client.incr(ScopeKeys.of(bench.work.settings.prefix, SCOPE).fence)
+    turn_id = bench.accept()
+    (claim,) = bench.work.journal.claim(
+        [Stage.EMBED], own=None, limit=1, lease=0.001, token="gone", task_id="gone"
+    )
+    (entry,) = bench.work.journal.entries([claim])
+    assert entry is not None
+    bench.adapter.commit(entry, [], last=True)
+    wait_until(lambda: bench.embed() == "embedded 1 turn")
+    assert bench.status(turn_id).state is TurnState.STORED
 
 
 def test_facts_of_a_forgotten_turn_are_not_written(bench: Bench) -> None:

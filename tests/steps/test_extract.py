@@ -124,3 +124,20 @@ def test_transient_failures_end_after_the_time_that_the_settings_give(
     with pytest.raises(ExtractorUnavailable):
         bench.extract(turn_id)
     assert bench.status(turn_id).state is TurnState.DEAD
+
+
+def test_two_extractions_of_one_turn_lose_no_fact(bench: Bench) -> None:
+    """The first outlives its lease and answers last, with nothing."""
+    bench, turn_id = embedded(bench, Extractor([FACT]))
+
+    def slow(turn: Turn, scope: Scope) -> list[ExtractedFact]:
+        wait_until(lambda: bench.extract(turn_id) == "extracted from 1 turn")
+        bench.embed(turn_id)
+        return []
+
+    late = bench.with_parts(
+        extractor=slow, settings=bench.work.settings.model_copy(update={"extract_lease": 0.001})
+    )
+    late.extract(turn_id)
+    assert bench.status(turn_id).state is TurnState.STORED
+    assert "The user moved to Lisbon" in bench.texts()

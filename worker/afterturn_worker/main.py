@@ -14,12 +14,13 @@ from afterturn.connections import connect_for_worker
 from afterturn.embedders.resolve import build_embedder
 from afterturn.extraction.resolve import build_extractor
 from afterturn.journal.work import WorkJournal
+from afterturn.publish import publishing_app
 from afterturn.queues import Queue, queue_name
 from afterturn.settings import load_settings
 from afterturn_tasks import register
 from afterturn_worker.config import POOLS, celery_config
 from afterturn_worker.models import share_cores
-from afterturn_worker.parts import Parts, check_shared
+from afterturn_worker.parts import PUBLISH_TIMEOUT, Parts, check_leases, check_shared
 from afterturn_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def run_worker(
     settings = load_settings()
     # as `celery -A` does, so that AFTERTURN_EXTRACT=myapp.memory:facts is found in the folder it is started from
     sys.path.insert(0, str(Path.cwd()))
+    check_leases(settings)
     check_shared(settings)
     build_extractor(settings)  # refuses a wrong setting here rather than in the first task
     # loaded before the pool forks, so that children share its memory
@@ -69,10 +71,11 @@ def worker_app(settings: Settings, embedder: Embedder | None) -> Celery:
     """A Celery app with our tasks and a sweeper that starts with the worker."""
     app = Celery("afterturn", broker=settings.broker)
     app.conf.update(celery_config(settings))
-    parts = Parts(app, settings, embedder)
+    parts = Parts(settings, embedder)
     client = connect_for_worker(settings.redis_url, decode_responses=True)
     journal = WorkJournal(client, settings.prefix, status_ttl=settings.status_ttl)
-    sweeper = Sweeper(app, settings, journal)
+    # an app of its own, whose calls are bounded: the worker's waits for a frozen broker without end
+    sweeper = Sweeper(publishing_app(settings.broker, PUBLISH_TIMEOUT), settings, journal)
     register(app, parts.work, sweeper.sweep_once)
 
     def start_sweeper(**_: Any) -> None:

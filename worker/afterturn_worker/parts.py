@@ -7,14 +7,12 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from kombu.exceptions import OperationalError
-
 from afterturn.adapters.base import build_worker_adapter
 from afterturn.connections import connect_for_worker
 from afterturn.errors import SettingsError
 from afterturn.extraction.resolve import build_extractor
 from afterturn.journal.work import WorkJournal
-from afterturn.publish import publish_wakes
+from afterturn.publish import publish_wakes, publishing_app
 from afterturn_tasks import Work
 
 if TYPE_CHECKING:
@@ -28,12 +26,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("afterturn")
 
+PUBLISH_TIMEOUT = 2.0
+"""Seconds for one socket operation of a worker that publishes or looks at a queue."""
+
 
 class Parts:
     """The parts of this process's tasks; a forked child makes its own connections and keeps the parent's model."""
 
-    def __init__(self, app: Celery, settings: Settings, embedder: Embedder | None) -> None:
-        self._app = app
+    def __init__(self, settings: Settings, embedder: Embedder | None) -> None:
         self._settings = settings
         self._embedder = embedder
         self._start_fresh()
@@ -53,6 +53,7 @@ class Parts:
             return self._work
 
     def _build(self) -> Work:
+        publisher = publishing_app(self._settings.broker, PUBLISH_TIMEOUT)
         client = connect_for_worker(self._settings.redis_url, decode_responses=True)
         return Work(
             settings=self._settings,
@@ -60,19 +61,37 @@ class Parts:
             adapter=build_worker_adapter(self._settings),
             embedder=self._embedder,
             extractor=build_extractor(self._settings),
-            wake=self._wake,
+            wake=lambda wakes: self._wake(publisher, wakes),
         )
 
-    def _wake(self, wakes: Sequence[Wake]) -> None:
+    def _wake(self, publisher: Celery, wakes: Sequence[Wake]) -> None:
         if not wakes:
             return
         try:
-            publish_wakes(self._app, self._settings.queue_prefix, wakes)
-        except OperationalError as error:
+            publish_wakes(publisher, self._settings.queue_prefix, wakes)
+        except Exception as error:  # noqa: BLE001 - whatever a transport raises: the turns have moved on
             logger.warning(
                 "afterturn.publish_failed: %s; the sweeper takes over",
                 type(error).__name__,
                 extra={"action": "publish_failed", "count": len(wakes)},
+            )
+
+
+def check_leases(settings: Settings) -> None:
+    """Refuse a lease that a healthy step may outlast: another task would take its turns and do them again.
+
+    Raises:
+        SettingsError: names the lease and the least value that is right.
+    """
+    for lease, least in (
+        ("embed_lease", 2 * settings.embedding_timeout),
+        # an answer that can't be read is asked for once more
+        ("extract_lease", 2 * settings.extraction_timeout),
+    ):
+        given = getattr(settings, lease)
+        if given <= least:
+            raise SettingsError(
+                f"{lease} (AFTERTURN_{lease.upper()}) is {given} s; it must be over {least} s"
             )
 
 

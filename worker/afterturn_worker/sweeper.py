@@ -7,9 +7,6 @@ import threading
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from kombu.exceptions import OperationalError
-
-from afterturn.errors import AfterturnError
 from afterturn.journal.stages import QUEUE_STAGES, STEPS
 from afterturn.queues import Queue, queue_name
 from afterturn_tasks.sweep import sweep
@@ -55,7 +52,7 @@ class Sweeper:
             try:
                 if self._journal.take_sweep_lease(self._holder, self._settings.sweep_interval * LEASE_SHARE):
                     self.sweep_once()
-            except (AfterturnError, OperationalError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever broker and store raise, the thread must live on
                 # told once an outage: the next look, a second later, finds the same turns
                 if not self._failing:
                     logger.warning("afterturn.sweep_failed: %s", type(error).__name__)

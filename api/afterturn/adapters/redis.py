@@ -125,39 +125,26 @@ class RedisAdapter(RecordAdapter):
     ) -> SaveReceipt:
         began = time.perf_counter()
         keys = ScopeKeys.of(self._prefix, scope)
-        with store_errors("write records"), self._client.pipeline(transaction=True) as pipeline:
-            for record in records:
-                self._set(pipeline, record)
-            self._commit(
-                keys=[keys.index, keys.vectors, keys.fence, keys.pending, keys.unextracted, keys.answers],
-                args=[turn_id, generation, int(last), *_ids_and_vectors(records)],
-                client=pipeline,
+        journal_keys = [keys.fence, keys.pending, keys.unextracted, keys.answers]
+        record_keys = [record_key(self._prefix, record.id) for record in records]
+        written = [part for record in records for part in self._arguments(record)]
+        with store_errors("write records"):
+            added = self._commit(
+                keys=[keys.index, keys.vectors, *journal_keys, *record_keys],
+                args=[turn_id, generation, int(last), *written],
             )
-            added = pipeline.execute()[-1]
         if added is None:
-            self._delete_unindexed(keys, records)
             raise Forgotten
         latency = (time.perf_counter() - began) * 1000
         return SaveReceipt(
             ok=True, latency_ms=latency, raw={"added_ids": [record_id.decode() for record_id in added]}
         )
 
-    def _set(self, pipeline: redis.client.Pipeline, record: Record) -> None:
+    def _arguments(self, record: Record) -> tuple[str | bytes | int, ...]:
         # one later: a record that expires now is still live; above 0: Redis refuses times before its epoch
-        expiry = None if record.expires_at is None else max(1, record.expires_at + 1)
+        expiry = "" if record.expires_at is None else max(1, record.expires_at + 1)
         stored = record_to_json(record, with_embedding=self._in_records)
-        pipeline.set(record_key(self._prefix, record.id), stored, pxat=expiry)
-
-    def _delete_unindexed(self, keys: ScopeKeys, records: Sequence[Record]) -> None:
-        with store_errors("delete records"):
-            known = self._client.smismember(keys.index, [record.id for record in records]) if records else []
-            stray = [
-                record_key(self._prefix, record.id)
-                for record, member in zip(records, known, strict=True)
-                if not member
-            ]
-            if stray:
-                self._client.delete(*stray)
+        return record.id, pack_vector(record), stored, expiry
 
     def _load(self, scope: Scope) -> Memories:
         keys = ScopeKeys.of(self._prefix, scope)
@@ -176,10 +163,6 @@ class RedisAdapter(RecordAdapter):
         """Close the client, if the adapter opened it."""
         if self._owned is not None:
             self._owned.close()
-
-
-def _ids_and_vectors(records: Sequence[Record]) -> list[str | bytes]:
-    return [part for record in records for part in (record.id, pack_vector(record))]
 
 
 def _client(client: redis.Redis | None, url: str | None, timeout: float) -> redis.Redis:

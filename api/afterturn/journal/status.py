@@ -31,8 +31,8 @@ def read_status(turn_id: str, fields: Mapping[str, str]) -> TurnStatus:
 
 
 def write_receipts(receipts: Sequence[SaveReceipt]) -> str:
-    """Receipts as JSON, without what an adapter put into `raw`: that may hold text."""
-    return json.dumps([{"ok": r.ok, "latency_ms": r.latency_ms, "error": r.error} for r in receipts])
+    """Receipts as JSON, or nothing for none; without an adapter's own words, which may quote the conversation."""
+    return json.dumps([{"ok": r.ok, "latency_ms": r.latency_ms} for r in receipts]) if receipts else ""
 
 
 def read_receipts(stored: str) -> tuple[SaveReceipt, ...]:

@@ -34,6 +34,7 @@ class Claim:
         attempts: starts of this stage without a known outcome, this one included.
         retries: failures of this stage that may pass.
         accepted: milliseconds since the epoch.
+        generation: the scope's fence when the turn was accepted.
     """
 
     turn_id: str
@@ -42,6 +43,7 @@ class Claim:
     retries: int
     accepted: int
     scope: Scope
+    generation: int
     token: str
 
 
@@ -61,7 +63,7 @@ class WorkJournal:
         self._status_ttl_ms = int(status_ttl * 1000)
         self._scripts = {
             name: load_script(client, name)
-            for name in ("claim", "advance", "postpone", "bury", "settle", "keep_answer")
+            for name in ("claim", "advance", "finish", "postpone", "bury", "settle", "keep_answer")
         }
 
     def claim(
@@ -89,9 +91,16 @@ class WorkJournal:
             )
         return [
             Claim(
-                turn_id, Stage(stage), attempts, retries, accepted, Scope.from_dict(json.loads(scope)), token
+                turn_id=turn_id,
+                stage=Stage(stage),
+                attempts=attempts,
+                retries=retries,
+                accepted=accepted,
+                scope=Scope.from_dict(json.loads(scope)),
+                generation=generation,
+                token=token,
             )
-            for turn_id, stage, attempts, retries, accepted, scope in rows
+            for turn_id, stage, attempts, retries, accepted, scope, generation in rows
         ]
 
     def entries(self, claims: Sequence[Claim]) -> list[JournalEntry | None]:
@@ -114,33 +123,29 @@ class WorkJournal:
 
     def advance(self, claim: Claim, to: Stage, receipts: Sequence[SaveReceipt] = ()) -> bool:
         """Hand the turn to its next stage; False if the lease had ended and another task holds it."""
-        return self._advance(claim, to, STEPS[to].waiting, receipts)
+        keys = [self._keys.due(claim.stage), self._keys.turn(claim.turn_id), self._keys.due(to)]
+        args = [claim.turn_id, claim.token, to.value, STEPS[to].waiting.value, write_receipts(receipts)]
+        with store_errors("move a turn on"):
+            return bool(self._scripts["advance"](keys=keys, args=args))
 
     def finish(self, claim: Claim, receipts: Sequence[SaveReceipt] = ()) -> bool:
-        """Everything is written."""
-        return self._advance(claim, None, TurnState.STORED, receipts)
+        """Everything is written; False if the lease had ended and another task holds the turn."""
+        return self._finish(claim, TurnState.STORED, receipts)
 
     def forget(self, claim: Claim) -> bool:
         """The scope was forgotten: nothing was or will be written."""
-        self.settle(claim.scope, claim.turn_id, last=True)
-        return self._advance(claim, None, TurnState.FORGOTTEN, ())
+        return self._finish(claim, TurnState.FORGOTTEN, ())
 
-    def _advance(
-        self, claim: Claim, to: Stage | None, state: TurnState, receipts: Sequence[SaveReceipt]
-    ) -> bool:
+    def _finish(self, claim: Claim, state: TurnState, receipts: Sequence[SaveReceipt]) -> bool:
+        scope = self._scope_keys(claim.scope)
         keys = [self._keys.due(claim.stage), self._keys.turn(claim.turn_id)]
-        if to is not None:
-            keys.append(self._keys.due(to))
-        args = [
-            claim.turn_id,
-            claim.token,
-            to.value if to else "",
-            state.value,
-            write_receipts(receipts) if receipts else "",
-            self._status_ttl_ms,
-        ]
-        with store_errors("move a turn on"):
-            return bool(self._scripts["advance"](keys=keys, args=args))
+        args = [claim.turn_id, claim.token, state.value, write_receipts(receipts), self._status_ttl_ms]
+        with store_errors("end a turn"):
+            return bool(
+                self._scripts["finish"](
+                    keys=[*keys, scope.pending, scope.unextracted, scope.answers], args=args
+                )
+            )
 
     def postpone(self, claim: Claim, *, wait: float, error: str, passing: bool) -> bool:
         """Let go of the turn for `wait` seconds; a failure that may pass is not held against the turn."""
@@ -176,21 +181,20 @@ class WorkJournal:
             )
         return bool(moved)
 
-    def settle(self, scope: Scope, turn_id: str, *, last: bool) -> None:
-        """Close the turn's payload after a write; `last`: nothing more follows. Doing it twice changes nothing."""
+    def settle(self, scope: Scope, turn_id: str) -> None:
+        """Note that the turn's raw messages are written; doing it twice changes nothing."""
         keys = self._scope_keys(scope)
         with store_errors("settle a turn"):
-            self._scripts["settle"](
-                keys=[keys.pending, keys.unextracted, keys.answers], args=[turn_id, int(last)]
-            )
+            self._scripts["settle"](keys=[keys.pending, keys.unextracted], args=[turn_id])
 
-    def keep_answer(self, entry: JournalEntry, answer: str) -> None:
-        """Keep an extractor's answer (JSON), so that a retry never asks twice."""
+    def keep_answer(self, entry: JournalEntry, answer: str) -> str:
+        """Keep an extractor's answer (JSON), so that a retry never asks twice; the answer that counts."""
         keys = self._scope_keys(entry.scope)
         with store_errors("keep an extractor's answer"):
-            self._scripts["keep_answer"](
+            kept = self._scripts["keep_answer"](
                 keys=[keys.unextracted, keys.pending, keys.answers], args=[entry.turn_id, answer]
             )
+        return str(kept)
 
     def answer(self, entry: JournalEntry) -> str | None:
         """The extractor's kept answer (JSON), or None."""

@@ -12,6 +12,6 @@ local generation = redis.call('GET', KEYS[4]) or '0'
 -- due first: an entry that is due without a payload is dropped later, a payload that is not due would stay for ever
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('HSET', KEYS[2], 'state', ARGV[5], 'stage', ARGV[4], 'scope', ARGV[3], 'attempts', 0, 'retries', 0,
-  'accepted', now, 'at:' .. ARGV[5], now)
+  'accepted', now, 'generation', generation, 'at:' .. ARGV[5], now)
 redis.call('HSET', KEYS[3], ARGV[1], generation .. ' ' .. ARGV[2])
 return ARGV[5]

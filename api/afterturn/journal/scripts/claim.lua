@@ -2,7 +2,7 @@
 -- KEYS: the due sets of the stages, most urgent first
 -- ARGV: prefix of the turns' statuses, own turn id or '', most turns to take, lease in ms, token, task id,
 --       attempts from which a turn is taken alone, then stage and state for each of KEYS
--- Returns the claims as {turn id, stage, attempts, retries, accepted, scope}.
+-- Returns the claims as {turn id, stage, attempts, retries, accepted, scope, generation}.
 local prefix, own, limit, lease = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local token, task, alone = ARGV[5], ARGV[6], tonumber(ARGV[7])
 local time = redis.call('TIME')
@@ -12,6 +12,12 @@ local full = false
 
 local function take(number, id)
   local turn, stage, state = prefix .. id, ARGV[6 + 2 * number], ARGV[7 + 2 * number]
+  local about = redis.call('HMGET', turn, 'retries', 'accepted', 'scope', 'generation')
+  if not about[3] then
+    -- nothing is known of it (evicted, deleted by hand): it would be taken again and again for nothing
+    redis.call('ZREM', KEYS[number], id)
+    return
+  end
   local attempts = tonumber(redis.call('HGET', turn, 'attempts') or '0')
   -- a turn that was started before without an outcome may be what killed the worker: no other shares its fate
   if attempts >= alone then
@@ -24,8 +30,8 @@ local function take(number, id)
   redis.call('HSET', turn, 'token', token, 'task', task, 'state', state)
   redis.call('HSETNX', turn, 'at:' .. state, now)
   redis.call('ZADD', KEYS[number], now + lease, id)
-  local about = redis.call('HMGET', turn, 'retries', 'accepted', 'scope')
-  claims[#claims + 1] = {id, stage, attempts + 1, tonumber(about[1] or '0'), tonumber(about[2] or '0'), about[3] or ''}
+  claims[#claims + 1] = {id, stage, attempts + 1, tonumber(about[1] or '0'), tonumber(about[2] or '0'), about[3],
+    tonumber(about[4] or '0')}
 end
 
 if own ~= '' then

@@ -9,8 +9,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
 redis.call('HSET', KEYS[2], 'state', ARGV[5], 'token', '', 'error', ARGV[4])
-redis.call('HINCRBY', KEYS[2], 'retries', 1)
 if ARGV[6] == '1' then
+  redis.call('HINCRBY', KEYS[2], 'retries', 1)
   redis.call('HINCRBY', KEYS[2], 'attempts', -1)
 end
 return 1
