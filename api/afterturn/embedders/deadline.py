@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 THREADS: Final = 4
 """Most texts embedded at a time; a late one keeps its thread until it is done."""
+WARM_UP_TEXTS: Final = tuple(" ".join(["question"] * words) for words in (2, 6, 10, 16, 30))
+"""Short questions to longer ones."""
 CACHE_SIZE: Final = 256
 """Most query vectors kept."""
 
@@ -83,7 +85,9 @@ class DeadlineEmbedder:
         return vectors
 
     def warm_up(self, timeout: float) -> None:
-        """Load the model and run it once, so that the first query is as quick as the second.
+        """Load the model and run it a few times, so that the first query is as quick as any other.
+
+        A model prepares itself anew for its first texts of each length.
 
         Raises:
             EmbedderUnavailable: it was not ready within `timeout` seconds.
@@ -92,7 +96,8 @@ class DeadlineEmbedder:
         if warm is not None:
             warm(timeout)
         try:
-            self._executor.submit(self._embedder.embed, ["warm up"]).result(timeout)
+            for text in WARM_UP_TEXTS:
+                self._executor.submit(self._embedder.embed, [text]).result(timeout)
         except TimeoutError:
             raise EmbedderUnavailable(f"the embedder was not ready within {timeout} s") from None
 
